@@ -22,8 +22,8 @@ def large_instance(seed: int, *, deadline: float) -> Instance:
         options.append(Option(fixed_usd=draw.choice([0.0, 0.0, 50.0, 500.0])))
         bins.append(Bin(lanes=draw.choice([1, 1, 2, 4, 8]), opens=draw.choice([0.0, 0.0, 24.0, 100.0])))
         ways += [
-            Way(group, option, option, each * hours + 0.3, each * hours * price / 5 * draw.uniform(0.9, 1.1))
-            for group, each in enumerate(work)
+            Way(group, option, option, units * hours + 0.3, units * hours * price / 5 * draw.uniform(0.9, 1.1))
+            for group, units in enumerate(work)
         ]
     return Instance(tuple(Group(50) for _ in work), tuple(options), tuple(bins), tuple(ways), {}, deadline=deadline)
 

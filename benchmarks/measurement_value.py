@@ -54,7 +54,7 @@ class ValueCase:
     """Predicted cost of each option."""
     hours: Array
     errors: Array
-    """Of ln hours, by sample and option."""
+    """Errors of ln(hours) by sample and option."""
     truth: Array
     """ln(measured hours / predicted hours) of each option."""
     deadline: float
@@ -64,7 +64,8 @@ class ValueCase:
         grown = np.exp(np.quantile(errors, CONFIDENCE, axis=0))
         sure = self.hours * grown <= self.deadline
         if not sure.any():
-            return int(np.argmax(np.mean(self.hours * np.exp(errors) <= self.deadline, axis=0)))
+            early = math.log(self.deadline) - np.log(self.hours) - errors.mean(axis=0)
+            return int(np.argmax(early / np.maximum(errors.std(axis=0), 1e-6)))
         return int(np.argmin(np.where(sure, self.usd * grown, np.inf)))
 
     def regret(self, errors: Array) -> Array:
@@ -100,11 +101,11 @@ def scored(case: ValueCase) -> dict[str, float]:
         best = propose(case, errors)
         if best is None:
             break
-        errors = told(errors, best, float(case.truth[best]))
+        errors = errors_after(errors, best, float(case.truth[best]))
     return {
         "before": float(regret[case.decide(case.errors)]),
         "proposed": float(regret[case.decide(errors)]),
-        "random": float(np.mean([regret[one] for one in chosen])),
+        "random": float(np.mean([regret[option] for option in chosen])),
     }
 
 
@@ -112,7 +113,7 @@ def measure(case: ValueCase, options: Sequence[int]) -> int:
     """Return what is chosen after these measurements."""
     errors = case.errors
     for option in options:
-        errors = told(errors, int(option), float(case.truth[option]))
+        errors = errors_after(errors, int(option), float(case.truth[option]))
     return case.decide(errors)
 
 
@@ -121,7 +122,7 @@ def results(errors: Array, option: int) -> Array:
     return np.asarray(errors[:, option] + NOISE * scores("noise", str(option)))
 
 
-def told(errors: Array, option: int, result: float) -> Array:
+def errors_after(errors: Array, option: int, result: float) -> Array:
     """Return the errors of all options, given one run."""
     drawn = results(errors, option)
     return np.stack([given(error, drawn, result) for error in errors.T], axis=1)
@@ -134,7 +135,7 @@ def propose(case: ValueCase, errors: Array) -> int | None:
     for option in range(len(case.usd)):
         drawn, saved = results(errors, option), 0.0
         for samples in np.array_split(np.argsort(drawn), SLICES):
-            after = case.decide(told(errors, option, float(drawn[samples].mean())))
+            after = case.decide(errors_after(errors, option, float(drawn[samples].mean())))
             saved += float((regret[samples, chosen] - regret[samples, after]).sum())
         worths.append(saved)
     best = int(np.argmax(worths))
@@ -164,8 +165,8 @@ def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
             sd = np.log(guess.high_90 / rate) / TAIL
             errors = np.stack(
                 [
-                    each * drawn_error(kind.model(learnt, [one]).place, one)
-                    for each, one in zip(sd, options, strict=True)
+                    deviation * drawn_error(kind.model(learnt, [option]).place, option)
+                    for deviation, option in zip(sd, options, strict=True)
                 ],
                 axis=1,
             )

@@ -23,7 +23,7 @@ from planner.speed.calibration.memory_peaks import (
     FREE,
     MemoryPeak,
     PeakBin,
-    Scored,
+    ScoredPeak,
     calibration_bins,
     mean_log_error,
     scaled,
@@ -32,7 +32,7 @@ from planner.speed.calibration.memory_peaks import (
 from planner.speed.memory.constants import MemoryConstants
 
 SIZES_GIB = (6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 180, 288)
-"""Memory sizes of devices that are or were sold."""
+"""DeviceMemory sizes of devices that are or were sold."""
 HOLD = 0.02
 """Penalty on the distance from a counted value: added to the error for a factor of e."""
 FIRST_STEP, MOST_TRIES = 0.15, 300
@@ -75,8 +75,8 @@ def main() -> None:
         PICTURE.write_text(_picture(calibration_bins(scored, SIZES_GIB)), encoding="utf-8")
 
 
-def _figures(source: str, scored: Sequence[Scored]) -> Row:
-    errors = [row.error for row in scored]
+def _figures(source: str, scored: Sequence[ScoredPeak]) -> Row:
+    errors = [one.error for one in scored]
     return {
         "source": source,
         "rows": len(errors),

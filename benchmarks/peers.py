@@ -70,9 +70,14 @@ def compared(split: str, rows_are: str, scored: Sequence[ScoredRow], answer: dic
     return [
         {"left_out": split, "rows_are": rows_are, "rows": len(both), "method": method}
         | three(
-            {"mape_pct": statistics.mean(each), "median_ape_pct": statistics.median(each), "p90_ape_pct": _p90(each)}, 1
+            {
+                "mape_pct": statistics.mean(misses),
+                "median_ape_pct": statistics.median(misses),
+                "p90_ape_pct": _p90(misses),
+            },
+            1,
         )
-        for method, each in errors.items()
+        for method, misses in errors.items()
     ]
 
 

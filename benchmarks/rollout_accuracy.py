@@ -23,7 +23,7 @@ from planner.quantity.interval import Interval
 from planner.scenario.candidate import expand
 from planner.scenario.job import resolve_job
 from planner.speed.calibration.rollout_rows import RolloutMeasurement
-from planner.speed.throughput.speed import fastest
+from planner.speed.throughput.fastest_strategy import fastest
 from planner.use_cases.catalogs import open_catalog
 
 

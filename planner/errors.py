@@ -65,8 +65,8 @@ class NotFoundError(InputError):
     kind = "not_found"
 
     def __init__(self, what: str, name: str, known: Iterable[str], *, where: str = "", fix: str = "") -> None:
-        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}?" if near else fix
+        similar = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(similar)}?" if similar else fix
         prefix = f"{where}: " if where else ""
         self.what = what
         super().__init__(f"{prefix}there is no {what} '{name}'.", fix=hint)

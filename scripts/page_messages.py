@@ -97,16 +97,16 @@ def translations(language: str) -> dict[str, str]:
 
 def main() -> int:
     """Compile the catalogs. Return 1 if a message is not translated."""
-    lacking = 0
+    missing = 0
     for language in [language for language in LANGUAGES if language != "en"]:
         (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.mo").write_bytes(compiled(language))
         known = translations(language)
         for message in sorted(messages() - {key for key, text in known.items() if text}):
             print(f"{language}: {message!r}")
-            lacking += 1
+            missing += 1
         for message in sorted(known.keys() - messages()):
             print(f"{language}: no page says {message!r}")
-    return 1 if lacking else 0
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":

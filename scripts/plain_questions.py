@@ -151,9 +151,9 @@ def _share(asked: PlainQuestion, option: OptionEstimate, tokens_per_s: float) ->
 
 def _published(row: dict[str, str], asked: PlainQuestion) -> str:
     value = row["tokens_per_s_per_gpu"] or row["throughput_total"]
-    each = float(value) if asked.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
+    rate = float(value) if asked.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
     settings = " ".join(part for part in (row["precision"], f"{int(float(row['num_gpus']))}x {row['gpu']}") if part)
-    return f"{_short(each)} ({row['framework']}, {settings}: `{row['id']}`)"
+    return f"{_short(rate)} ({row['framework']}, {settings}: `{row['id']}`)"
 
 
 def _short(value: float) -> str:

@@ -18,7 +18,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import expand
 from planner.scenario.job import resolve_job
-from planner.speed.throughput.speed import fastest
+from planner.speed.throughput.fastest_strategy import fastest
 from planner.use_cases.catalogs import open_catalog
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "rollout_phases.svg"

@@ -27,7 +27,7 @@ from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import MissingAnswerError, QuestionPlan, TrainingQuestion
-from planner.use_cases.countries import country_code
+from planner.use_cases.catalogs import country_code
 from planner.use_cases.find import plan_text
 
 app = command_app()

@@ -99,17 +99,26 @@ def check_positive(value: float | None, name: str, *, most: float = MOST_COUNT) 
         raise InputError(f"{name} is over {most:,.0f}, which is the most that it may be.", fix="Check its zeros.")
 
 
-def _whole_columns(rows: Sequence[Row], width: int) -> set[str]:
-    """Return the columns whose cells are not broken: the first, which people copy, and the narrowest."""
-    if not rows:
-        return set()
-    first, *others = rows[0]
-    widths = {column: max(len(column), *(len(visible_text(row[column])) for row in rows)) for column in rows[0]}
-    whole: set[str] = set()
-    for column in [first, *sorted(others, key=widths.__getitem__)]:
-        if sum(widths[name] for name in {*whole, column}) <= width * 2 // 3:
-            whole.add(column)
-    return whole
+def _column_widths(rows: Sequence[Row], width: int) -> dict[str, int]:
+    """Return each column's width: whole cells if they fit, otherwise whole words, otherwise the widest are broken.
+
+    The first column, which people copy, is the last to be broken.
+    """
+    from rich.cells import cell_len
+
+    texts = {column: [column, *(visible_text(row[column]) for row in rows)] for column in rows[0]} if rows else {}
+    whole = {column: max(map(cell_len, cells)) for column, cells in texts.items()}
+    widths = {column: max(cell_len(word) for text in cells for word in text.split()) for column, cells in texts.items()}
+    room = width - (3 * len(texts) - 1) - sum(widths.values())
+    while room < 0 and max(widths.values()) > 1:
+        widest = max(widths, key=lambda column: (widths[column], column != next(iter(texts))))
+        widths[widest], room = widths[widest] - 1, room + 1
+    wanting = sorted(texts, key=lambda column: (column != next(iter(texts)), whole[column] - widths[column]))
+    for place, column in enumerate(wanting):
+        share = room if place == 0 else room // (len(wanting) - place)
+        more = max(0, min(whole[column] - widths[column], share))
+        widths[column], room = widths[column] + more, room - more
+    return widths
 
 
 def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
@@ -121,9 +130,8 @@ def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
     table = Table(title=visible_text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     terminal = sys.stdout.isatty()
     width = screen_width()
-    whole = _whole_columns(rows, width)
-    for column in rows[0] if rows else ():
-        table.add_column(column, overflow="fold", no_wrap=column in whole)
+    for column, its_width in _column_widths(rows, width).items():
+        table.add_column(column, overflow="fold", width=its_width)
     for row in rows:
         table.add_row(*map(visible_text, row.values()))
     console = Console(width=None if terminal else width, force_terminal=terminal)

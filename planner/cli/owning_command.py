@@ -19,13 +19,15 @@ from planner.present.own_or_rent import (
     cost_rows,
     detail_notes,
     input_rows,
+    not_compared_rows,
     rival_rows,
+    rival_title,
     sensitivity_rows,
 )
 from planner.present.own_or_rent_screen import screen_lines, year_rows
 from planner.present.screen import wrapped_lines
 from planner.use_cases import answer_ids, owning, plans
-from planner.use_cases.countries import country_code
+from planner.use_cases.catalogs import country_code
 
 app = command_app()
 
@@ -77,7 +79,7 @@ def print_own_or_rent(document: OwnOrRentDocument, output: ScreenOptions, *, inp
         print()
         output.print_rows(input_rows(document), title="Inputs of one node")
     if output.table and output.details:
-        print_lines(["", *detail_notes(document)])
+        print_lines(wrapped_lines(["", *detail_notes(document)], screen_width()))
         if document.formulas:
             lines = [f"How a year is computed ({HOW_TO_READ}):", *formula_lines(document.formulas, full=True)]
             print_lines(wrapped_lines(["", *lines], screen_width()))
@@ -89,9 +91,9 @@ def _print_details(document: OwnOrRentDocument, output: TableOptions) -> None:
     busy = f"{100 * year.site_busy_fraction:.3g} % busy" if year else ""
     at_work = f"{100 * year.busy_fraction.value:.3g} % busy" if year and document.year_parts else busy
     tables = {
-        "A year of the plan's trainings": year_rows(document) if output.table else [],
+        "Not compared": not_compared_rows(document) if output.table else [],
         f"{document.name}: cost of one node, {at_work}": cost_rows(document),
-        "Against the cloud, by the price of the hour": rival_rows(document),
+        rival_title(document): rival_rows(document),
         f"What can be done, {busy}": choice_rows(document),
         f"What moves the answer most (against {document.against})": sensitivity_rows(document),
     }

@@ -1,8 +1,8 @@
-"""On how many machines of an option, and for how long, one may plan: one set of limits for every part of an answer.
+"""Limit the machines of an option and the days for which a plan may use them; every part of an answer asks here.
 
-Two kinds of limits, each with a reason. The plan forbids: `limits.spot` and a quota, after which an option takes no
-part. Nobody plans with it: spot on many machines or for long, many machines that are not known to be available, or an
-old price; such an option is shown with its numbers and never comes first.
+There are two kinds of limits, each with a reason. The plan's own limits (`limits.spot`, a quota) exclude an option.
+The others say that it cannot be relied on: spot on many machines or for long, many machines that are not known to be
+available, or an old price. Such an option is shown with its figures and never comes first.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from planner.scenario.candidate import Candidate
 
 MOST_SPOT_MACHINES = 4
 MOST_SPOT_DAYS = 14
-"""Beyond these nobody gets or keeps spot machines long enough to plan with them."""
+"""Limits beyond which spot machines are not available, or not kept long enough, to plan with them."""
 MOST_SPOT_PRICE_DAYS = 90
 MOST_PRICE_DAYS = 365
-"""A price that nobody has seen since says little about today's: 90 days of spot, a year of others."""
+"""Ages from which on a price says little about today's: 90 days for spot, a year for others."""
 MOST_UNKNOWN_MACHINES = 8
 """Firm machines that count as available if no source says so. For more, the answer is to ask for a quote."""
 
@@ -80,17 +80,17 @@ class MachineTerms:
 
 
 def allowed(terms: MachineTerms, *, machines: int, days: float) -> Reason | None:
-    """Return why one may not plan with so many machines for so many days; None where one may."""
+    """Return why a plan may not count on this many machines for these days; None if it may."""
     return next(iter(against(terms, machines=machines, days=days)), None)
 
 
 def against(terms: MachineTerms, *, machines: int, days: float) -> tuple[Reason, ...]:
-    """Return every reason why one may not plan with so many machines for so many days."""
+    """Return every reason why a plan may not count on this many machines for these days."""
     return (*forbidden(terms, machines=machines), *never_first(terms, machines=machines, days=days))
 
 
 def forbidden(terms: MachineTerms, *, machines: int) -> tuple[Reason, ...]:
-    """Return what of the plan's own limits rules so many machines out: `limits.spot`, the quota, the site."""
+    """Return the plan's limits that exclude this many machines: `limits.spot`, the quota, the site."""
     reasons = []
     if terms.is_spot and not terms.spot_allowed and terms.price_kind is not None:
         text = f"its price is {terms.price_kind.value}, and limits.spot is never"
@@ -145,7 +145,7 @@ def _of_price(terms: MachineTerms) -> Reason | None:
     most = MOST_SPOT_PRICE_DAYS if terms.is_spot else MOST_PRICE_DAYS
     if terms.price_days <= most or not terms.price_stale:
         return None
-    text = f"its price is {terms.price_days} days old: nobody plans with it before it is renewed"
+    text = f"its price is {terms.price_days} days old, too old to plan with: renew it first"
     return Reason(code=ReasonCode.PRICE_TOO_OLD, text=text, figures={"days": terms.price_days})
 
 
@@ -153,7 +153,7 @@ def _of_number(terms: MachineTerms, machines: int, days: float) -> Reason | None
     if not terms.is_spot:
         if terms.hold is not Hold.RENT or machines <= MOST_UNKNOWN_MACHINES or terms.known_available:
             return None
-        text = f"ask for a quote: nobody says that {machines} nodes can be had on these terms"
+        text = f"ask for a quote: no source says that {machines} nodes are available on these terms"
         return Reason(code=ReasonCode.ASK_FOR_QUOTE, text=text, figures={"nodes": machines})
     if machines <= MOST_SPOT_MACHINES and days <= most_days(terms):
         return None

@@ -76,13 +76,13 @@ def _likely(mix: FeasiblePlan, units: Scales) -> str:
     time = " ".join(filter(None, (units.time.value(hours), units.time.title, units.time.interval(hours))))
     cost = " ".join(filter(None, (units.money.value(usd), units.money.title, units.money.interval(usd))))
     before = " before credits" if mix.credits_usd else ""
-    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)} to keep the limits"
-    return f"The mix likely takes {time} and costs {cost}{before}{chance}."
+    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)}"
+    return f"Mix: {time}, {cost}{before}{chance}."
 
 
 BINDING = {
     "deadline": "the deadline", "budget": "the budget", "confidence": "no plan is sure enough",
-    "nodes_not_asked": "no option has the nodes that its runs may have",
+    "nodes_not_asked": "no option has a number of nodes that its trainings may use",
 }  # fmt: skip
 """Words for the limits that no plan keeps, by code."""
 
@@ -107,11 +107,16 @@ def _planned(document: CampaignDocument) -> list[str]:
     if not document.feasible:
         missed = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
         lines = [f"Nothing fits: {' and '.join(missed) or 'no plan was found'}."]
-        near = document.nearest_feasible
-        if near is not None:
-            lines.append(f"Nearest: {_total(near, phrases)}")
-        return lines + ([_line(placed, near, phrases) for placed in near.placements] if near is not None else [])
-    lines = [f"Plan: {_total(document, phrases)}", *(_line(one, document, phrases) for one in document.placements)]
+        nearest = document.nearest_feasible
+        if nearest is not None:
+            lines.append(f"Nearest: {_total(nearest, phrases)}")
+        return lines + (
+            [_line(placed, nearest, phrases) for placed in nearest.placements] if nearest is not None else []
+        )
+    lines = [
+        f"Plan: {_total(document, phrases)}",
+        *(_line(placement, document, phrases) for placement in document.placements),
+    ]
     return [*lines, *_last_of_several(document)]
 
 
@@ -137,7 +142,7 @@ def _total(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
 
 
 def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
-    """Write what the plan stays under with the confidence; draws that its windows do not hold count as never done."""
+    """Write the bounds that the plan keeps with the confidence. Draws beyond its windows count as never done."""
     if plan.usd_confident is None:
         return ""
     done = "not done within its windows"
@@ -151,11 +156,11 @@ def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
 
 def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
     """Write the chance to keep all limits at once, and the chance for each limit."""
-    each = (
+    chances = (
         ("the deadline", plan.chance_deadline), ("the budget", plan.chance_budget),
         ("its windows", plan.chance_windows),
     )  # fmt: skip
-    known = [(what, chance) for what, chance in each if chance is not None]
+    known = [(what, chance) for what, chance in chances if chance is not None]
     if len(known) < 2 or plan.chance_both is None:
         return " ".join(f"{percent_text(chance)} to keep {what}." for what, chance in known)
     parts = ", ".join(f"{what} {percent_text(chance)}" for what, chance in known)

@@ -89,7 +89,7 @@ def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
     )
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("option", "accelerators", "time", "cost", "time basis", "verdict")]
     tooltip[2:4] = [alt.Tooltip("time text:N", title="time"), alt.Tooltip("cost text:N", title="cost")]
-    chart = alt.Chart(_data(alt, rows))
+    chart = alt.Chart(inline_data(alt, rows))
     layers = _limit_layers(alt, comparison, axes)
     layers += [
         chart.transform_filter("datum.front")
@@ -202,13 +202,13 @@ def _limit_layers(alt: Any, comparison: ComparisonDocument, axes: Axes) -> list[
     deadline_hours = comparison.deadline_hours
     if deadline_hours is not None and _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
         row = {"time": deadline_hours / axes.hours_per_unit, "text": f"deadline {comparison.deadline}"}
-        chart = alt.Chart(_data(alt, [row]))
+        chart = alt.Chart(inline_data(alt, [row]))
         layers.append(chart.mark_rule(**line).encode(x=x, tooltip="text:N"))
         text = chart.mark_text(align="right", baseline="top", dx=-5, dy=5, color=INK, fontSize=12)
         layers.append(text.encode(x=x, y=alt.value(0), text="text:N"))
     if comparison.budget_usd is not None and _within(comparison.budget_usd, axes.usd_domain):
         budget = f"budget {number_text(comparison.budget_usd, Unit.USD)} USD"
-        chart = alt.Chart(_data(alt, [{"usd": comparison.budget_usd, "text": budget}]))
+        chart = alt.Chart(inline_data(alt, [{"usd": comparison.budget_usd, "text": budget}]))
         layers.append(chart.mark_rule(**line).encode(y=y, tooltip="text:N"))
         text = chart.mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=INK, fontSize=12)
         layers.append(text.encode(x=alt.value(0), y=y, text="text:N"))
@@ -234,7 +234,8 @@ def ticks(domain: tuple[float, float]) -> list[float]:
     return ticks
 
 
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+def inline_data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+    """Return rows as data of an altair chart. Wraps an untyped function."""
     return alt.Data(values=rows)
 
 

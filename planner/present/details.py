@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.present.bill_text import bill_text
+from planner.present.bills import bill_text
 from planner.present.facts import name_text
 from planner.present.screen import wrapped
 from planner.present.table import price_text, quantity_text

@@ -11,7 +11,7 @@ from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import amount_text
+from planner.present.bills import amount_text
 from planner.present.facts import quantity_of
 from planner.present.table import number_text, quantity_text
 
@@ -89,9 +89,9 @@ def _bill_text(bill: Bill) -> str:
     others = lines[LARGEST_LINES:]
     if others:
         said.append(f"{len(others)} more {number_text(sum(line.usd.value for line in others), Unit.USD)}")
-    lacking = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
+    unpriced = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
     guessed = ", ".join(dict.fromkeys(rate.what for rate in bill.coverage.assumed))
     total = f"{number_text(bill.usd_total.value, Unit.USD)} USD"
     total += f": {', '.join(said)}" if said else ""
     total += f"; at an assumed rate: {guessed}" if guessed else ""
-    return total + (f"; not in it: {lacking}" if lacking else "")
+    return total + (f"; not in it: {unpriced}" if unpriced else "")

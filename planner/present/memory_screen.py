@@ -67,11 +67,11 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
     if not details:
         last = ["Sources: --details", *again(document.answer_id)]
         return [*lines, *wrapped_items(last, width=width, separator="    ")]
-    told = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
+    lines_of_details = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
     if document.formulas:
-        told += wrapped_lines([f"How the total and the chance are computed ({HOW_TO_READ}):"], width)
-        told += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
-    return [*lines, *told, *again(document.answer_id)]
+        lines_of_details += wrapped_lines([f"How the total and the chance are computed ({HOW_TO_READ}):"], width)
+        lines_of_details += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
+    return [*lines, *lines_of_details, *again(document.answer_id)]
 
 
 def memory_tables(document: MemoryDocument) -> list[tuple[tuple[Column, ...], list[Row]]]:

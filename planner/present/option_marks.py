@@ -45,21 +45,21 @@ def marks(option: OptionEstimate) -> str:
 def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity], str]) -> list[str]:
     """Return the meanings of the marks of these options. `money` writes an amount."""
     used = "".join(marks(option) for option in options)
-    lacking = dict.fromkeys(what for option in options for what in option.unpriced)
+    unpriced = dict.fromkeys(what for option in options for what in option.unpriced)
     assumed = dict.fromkeys(what for option in options for what in option.assumed_rates)
     software = dict.fromkeys(name for option in options if (name := needed_software(option)) is not None)
     bills = dict.fromkeys(money(usd) for option in options if (usd := bill_before_credits(option)) is not None)
     explained = {
         SPOT: "s spot: may be taken away.",
         STALE: f"* price out of date: {renewed_by([stale.price_refreshed for stale in options if stale.price_stale])}.",
-        UNPRICED: f"+ not in the bill: {', '.join(lacking)}.",
+        UNPRICED: f"+ not in the bill: {', '.join(unpriced)}.",
         ASSUMED: f"~ at an assumed rate in the bill: {', '.join(assumed)}.",
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
         MANY: "? ask whether so many can be had.",
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
         CHUNKED: "l fits only with a loss in chunks, as Liger's: --loss chunked.",
-        DIVIDED: f"d network divided: {_layouts([option for option in options if option.trainers])}.",
+        DIVIDED: f"d the trainer must split the model: {_layouts([option for option in options if option.trainers])}.",
         SOFTWARE: f"w needs {' and '.join(software)}: the trainer must be ported to it.",
     }
     return [text for mark, text in explained.items() if mark in used]

@@ -81,8 +81,8 @@ def option_lines(entries: Sequence[Entry], units: Scales, *, width: int, more: S
     table, written = _columns(asked, entries, units), _rows(asked, entries, units)
     shown = shown_columns(table, written, width)
     left = len(shown_columns(table, _rows(asked, entries, units, left=True), width)) == len(shown)
-    beside = all(column.key != KNOWN for column in shown)
-    return table_lines(table, _rows(asked, entries, units, left=left, beside_name=beside), width=width)
+    reason_beside_name = all(column.key != KNOWN for column in shown)
+    return table_lines(table, _rows(asked, entries, units, left=left, beside_name=reason_beside_name), width=width)
 
 
 def option_cells(entries: Sequence[Entry], units: Scales, more: Sequence[str] = ()) -> tuple[list[Column], list[Row]]:

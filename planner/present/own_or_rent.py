@@ -5,9 +5,12 @@ from __future__ import annotations
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import amount_text
+from planner.present.bills import amount_text
+from planner.present.short_figures import Scale
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.quantity.conversion import derived, interval
+
+PERCENT = 0.01
 
 
 def cost_rows(document: OwnOrRentDocument) -> list[Row]:
@@ -35,8 +38,8 @@ def _a_node_year(document: OwnOrRentDocument) -> Quantity:
         return document.annual_usd_per_node
     usd = next(option.usd_per_year for option in year.options if option.id == year.owning)
     assert usd is not None, "the machine that is asked about has a cost"
-    each = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
-    return derived(each, Unit.USD_PER_YEAR, usd, source="sum of the parts")
+    per_node = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
+    return derived(per_node, Unit.USD_PER_YEAR, usd, source="sum of the parts")
 
 
 def _per_busy_hour(document: OwnOrRentDocument) -> Quantity:
@@ -46,21 +49,38 @@ def _per_busy_hour(document: OwnOrRentDocument) -> Quantity:
 
 
 def rival_rows(document: OwnOrRentDocument) -> list[Row]:
-    """Return one row per rented option."""
-    return [
+    """Return one row per rented option, without the columns that are empty in all of them."""
+    several = len({rival.why_not for rival in document.rivals}) > 1
+    rows = [
         {
             "rented": rival.display_name or rival.id,
-            "USD/GPU-h": quantity_text(rival.usd_per_gpu_hour),
-            "speed of ours": quantity_text(rival.speed_ratio),
-            "same work": quantity_text(rival.usd_per_owned_gpu_hour),
-            "break-even busy": _percent(rival.break_even_utilisation),
-            "NPV of owning": quantity_text(rival.npv_usd),
-            "after tax": quantity_text(rival.npv_after_tax_usd),
-            "payback": quantity_text(rival.payback_months),
-            "why not": rival.why_not or "",
+            "USD/GPU-h": _short(rival.usd_per_gpu_hour),
+            "speed of ours": _short(rival.speed_ratio),
+            "USD of the same work": _short(rival.usd_per_owned_gpu_hour),
+            "break-even % busy": _short(rival.break_even_utilisation, divisor=PERCENT),
+            "NPV of owning, USD": _short(rival.npv_usd),
+            "after tax, USD": _short(rival.npv_after_tax_usd),
+            "payback, months": _short(rival.payback_months),
+            "why not": rival.why_not or "" if several else "",
         }
         for rival in document.rivals
     ]
+    return [
+        {name: row[name] for name in row if any(each[name] not in ("", NOT_KNOWN) for each in rows)} for row in rows
+    ]
+
+
+def rival_title(document: OwnOrRentDocument) -> str:
+    """Return the title of the table of rented options, with the reason that all of them share."""
+    title, reasons = "Against the cloud, by the price of the hour", {rival.why_not for rival in document.rivals}
+    return f"{title} ({reasons.pop()})" if len(reasons) == 1 and reasons != {None} else title
+
+
+def not_compared_rows(document: OwnOrRentDocument) -> list[Row]:
+    """Return one row per machine of the year that is not compared, with the reason."""
+    year = document.by_plan
+    left_out = [] if year is None else [option for option in year.options if option not in year.compared]
+    return [{"machine": option.display_name, "why not": option.why_not or NOT_KNOWN} for option in left_out]
 
 
 def choice_rows(document: OwnOrRentDocument) -> list[Row]:
@@ -71,9 +91,9 @@ def choice_rows(document: OwnOrRentDocument) -> list[Row]:
             "machine": choice.display_name or choice.id,
             "nodes": str(choice.nodes or NOT_KNOWN),
             "trainings a year": f"{choice.trainings_per_year:.4g}",
-            "a year": quantity_text(choice.usd_per_year) + beside(choice.local_per_year),
-            "a training": quantity_text(choice.usd_per_training) + beside(choice.local_per_training),
-            "at once": NOT_KNOWN if choice.usd_upfront is None else f"{choice.usd_upfront:,.0f} USD",
+            "USD a year": _short(choice.usd_per_year) + beside(choice.local_per_year),
+            "USD a training": _short(choice.usd_per_training) + beside(choice.local_per_training),
+            "USD at once": NOT_KNOWN if choice.usd_upfront is None else f"{choice.usd_upfront:,.0f}",
             "why not": choice.why_not or "",
         }
         for choice in document.choices
@@ -84,14 +104,14 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
     """Return one row per input, the most influential first."""
     return [
         {
-            "input": each.input,
-            "from": f"{each.low:.4g}",
-            "now": f"{each.value:.4g}",
-            "to": f"{each.high:.4g} {each.unit}",
-            "own - rent": f"{each.at_low_usd:+.3f} to {each.at_high_usd:+.3f} USD/GPU-h",
-            "switching value": "none in range" if each.flips_at is None else f"{each.flips_at:.4g}",
+            "input": row.input,
+            "from": f"{row.low:.4g}",
+            "now": f"{row.value:.4g}",
+            "to": f"{row.high:.4g} {row.unit}",
+            "own - rent, USD/GPU-h": f"{row.at_low_usd:+.3f} to {row.at_high_usd:+.3f}",
+            "switching value": "none in range" if row.flips_at is None else f"{row.flips_at:.4g}",
         }
-        for each in document.sensitivities
+        for row in document.sensitivities
     ]
 
 
@@ -108,7 +128,7 @@ def detail_notes(document: OwnOrRentDocument) -> list[str]:
     for incentive in document.incentives:
         counts = "counts" if incentive.counts else "does not count"
         lines.append(f"incentive {incentive.name}: {counts}, {incentive.reason}")
-    defaults = [each.name for each in document.inputs if each.default]
+    defaults = [resolved.name for resolved in document.inputs if resolved.default]
     if defaults:
         lines.append(f"default values are used for: {', '.join(defaults)} (see --inputs)")
     return [*lines, *document.notes, *([document.why_not] if document.why_not else [])]
@@ -118,12 +138,12 @@ def input_rows(document: OwnOrRentDocument) -> list[Row]:
     """Return one row per resolved input."""
     return [
         {
-            "input": each.name,
-            "value": quantity_text(each.quantity),
-            "default": "default" if each.default else "",
-            "source": each.quantity.source,
+            "input": resolved.name,
+            "value": quantity_text(resolved.quantity),
+            "default": "default" if resolved.default else "",
+            "source": resolved.quantity.source,
         }
-        for each in document.inputs
+        for resolved in document.inputs
     ]
 
 
@@ -132,8 +152,9 @@ def beside(amount: LocalAmount | None) -> str:
     return "" if amount is None else f" = {amount_text(amount)}"
 
 
-def _percent(quantity: Quantity | None) -> str:
+def _short(quantity: Quantity | None, *, divisor: float = 1.0) -> str:
+    """Write a value and its 90 % range in the unit of its column."""
     if quantity is None:
         return NOT_KNOWN
-    low, value, high = (f"{100 * share:.1f}" for share in (quantity.low, quantity.value, quantity.high))
-    return f"{value} % ({low}-{high}, {quantity.basis.value})"
+    scale = Scale("", divisor, money=True)
+    return f"{scale.value(quantity)} {scale.interval(quantity)}".strip()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.present.charts import inline_data
 
 if TYPE_CHECKING:
     import altair as alt
@@ -40,8 +41,8 @@ def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
     scale = alt.Scale(domain=[0, min(HIGHEST * highest, max(point["high"] for point in points))])
     x = alt.X("busy:Q", title="Share of the hours in which it works", axis=alt.Axis(format="%"))
     y = alt.Y("usd:Q", title="USD per busy GPU-hour", scale=scale)
-    curve = alt.Chart(_data(alt, points))
-    lines = alt.Chart(_data(alt, [{"rented": name, "usd": usd} for name, usd in rents.items()]))
+    curve = alt.Chart(inline_data(alt, points))
+    lines = alt.Chart(inline_data(alt, [{"rented": name, "usd": usd} for name, usd in rents.items()]))
     layers: list[alt.Chart] = [
         curve.mark_area(color=OWN, opacity=0.15, clip=True).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"),
         curve.mark_line(color=OWN, strokeWidth=2, clip=True).encode(x=x, y=y),
@@ -52,10 +53,6 @@ def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
         layers.append(text.encode(x=alt.value("width"), y=y, text="rented:N"))
     chart = alt.LayerChart(layer=layers)
     return chart.properties(width=720, height=420, title=f"{document.name}: own or rent", description=document.sentence)
-
-
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    return alt.Data(values=rows)
 
 
 def curve_svg(document: OwnOrRentDocument) -> str | None:

@@ -156,11 +156,11 @@ def _columns_explained(year: PlannedYear, rows: list[YearOption]) -> str:
 
 
 def _not_compared(year: PlannedYear) -> list[str]:
-    out = [option for option in year.options if option not in year.compared]
-    if not out:
+    ruled_out = [option for option in year.options if option not in year.compared]
+    if not ruled_out:
         return []
-    first = "; ".join(f"{option.display_name} ({_why(option)})" for option in out[:2])
-    more = f"; {len(out) - 2} more: --details" if len(out) > 2 else ""
+    first = "; ".join(f"{option.display_name} ({_why(option)})" for option in ruled_out[:2])
+    more = f"; {len(ruled_out) - 2} more: --details" if len(ruled_out) > 2 else ""
     return [f"Not compared: {first}{more}."]
 
 
@@ -177,11 +177,11 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
         if done < wanted:
             counted += f", all that it can do: {done:,.3g} of {wanted:,.3g} trainings"
     full, share = document.usd_per_busy_gpu_hour, share_text(year.site_busy_fraction)
-    default = any(each.name == "busy_fraction" and each.default for each in document.inputs)
+    default = any(resolved.name == "busy_fraction" and resolved.default for resolved in document.inputs)
     whose = "the default" if default else "as its site assumes"
     bought = any(row.usd_per_year_as_if_bought for row in year.options)
-    whose += ", as if bought today" if bought else ""
-    site = f"At {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
+    start = "Bought today, at" if bought else "At"
+    site = f"{start} {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
     in_full = not bought and not any(row.lease_owed for row in year.options)
     if year.counted_from is not CountedFrom.SITE and in_full:
         site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {share_text(year.busy_fraction.value)}"

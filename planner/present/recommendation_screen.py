@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import percent_text, ratio_text, short_amount, up_to_amount
+from planner.decide.recommend.wording import percent_text, ratio_text
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
+from planner.model.plan.plan import CampaignLimits
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
-from planner.present.short_figures import Scale
 from planner.present.table import Row
 
-USD = Scale("USD", 1.0, money=True)
 CENT = 0.005
 TURNS_SHOWN = 4
 MEASUREMENTS_SHOWN = 1
@@ -20,11 +20,11 @@ PLACEMENTS = (
     Column(key="runs", title="runs", right=True),
     Column(key="start", title="start"),
     Column(key="end", title="done by"),
-    Column(key="usd", title="USD", right=True),
+    Column(key="usd", title="cost", right=True),
 )
 ALTERNATIVES = (
     Column(key="machine", title="not recommended", wrap=20),
-    Column(key="usd", title="USD at most", right=True, drop=2),
+    Column(key="usd", title="at most", right=True, drop=2),
     Column(key="done", title="done by", drop=1),
     Column(key="why", title="why not", wrap=18),
 )
@@ -85,18 +85,23 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
     return [
         *lines,
         *wrapped_items(
-            [*(command_item(*each, width=width) for each in commands), *again(document.answer_id)],
+            [*(command_item(*command, width=width) for command in commands), *again(document.answer_id)],
             width=width,
             separator="    ",
         ),
     ]
 
 
+def _phrases(document: RecommendationDocument) -> Phrases:
+    """Return the phrases for amounts, in the plan's currency where it has one."""
+    return Phrases(CampaignLimits(), document.currency)
+
+
 def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
             "machine": placement.display_name, "runs": f"{placement.runs:,}", "start": str(placement.start),
-            "end": str(placement.end), "usd": USD.value(placement.usd),
+            "end": str(placement.end), "usd": _phrases(document).money(placement.usd.value),
         }
         for placement in document.placements
     ]  # fmt: skip
@@ -123,10 +128,8 @@ def _robustness(document: RecommendationDocument) -> str:
             other = f" ({name})" if name and level.recommended != document.recommended else ""
             more = "more" if level.more_usd >= 0 else "less"
             done = f", done by {level.done_by}" if level.done_by is not None and level.done_by != own else ""
-            usd = short_amount(abs(level.more_usd))
-            parts.append(
-                f"{sure} {'the same cost' if abs(level.more_usd) < CENT else f'{usd} USD {more}'}{other}{done}"
-            )
+            usd = _phrases(document).money(abs(level.more_usd))
+            parts.append(f"{sure} {'the same cost' if abs(level.more_usd) < CENT else f'{usd} {more}'}{other}{done}")
     text = "; ".join(parts)
     return f"Sure {text}." if parts else ""
 
@@ -148,7 +151,7 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
             "machine": alternative.display_name,
-            "usd": "" if alternative.usd_confident is None else up_to_amount(alternative.usd_confident),
+            "usd": "" if alternative.usd_confident is None else _phrases(document).most(alternative),
             "done": str(alternative.done_by_confident or ""),
             "why": _why(alternative, document),
         }
@@ -158,7 +161,7 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
 
 def _why(alternative: Alternative, document: RecommendationDocument) -> str:
     """Write why an option is not recommended: for a feasible one, how much dearer and later it is."""
-    own = next((each for each in document.at_confidence if each.confidence == document.confidence), None)
+    own = next((level for level in document.at_confidence if level.confidence == document.confidence), None)
     base, end = (own.usd, own.done_by) if own is not None and document.feasible else (None, None)
     if (
         not alternative.feasible

@@ -57,12 +57,12 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
 def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
     """Yield the formulas that are not only used by those of the step."""
     by_name = {formula.name: formula for formula in formulas}
-    used = {each.formula for formula in formulas for each in formula.inputs}
+    used = {part.formula for formula in formulas for part in formula.inputs}
     waiting = [name for name in by_name if name not in used and name not in OF_THE_STEP]
     wanted: set[str] = set()
     while waiting:
         name = waiting.pop()
         if name not in wanted:
             wanted.add(name)
-            waiting += [each.formula for each in by_name[name].inputs if each.formula not in (None, *OF_THE_STEP)]
+            waiting += [used.formula for used in by_name[name].inputs if used.formula not in (None, *OF_THE_STEP)]
     yield from (formula for formula in formulas if formula.name in wanted)

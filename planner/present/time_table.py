@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.model.answer.training_time import TrainingTime
 from planner.model.quantity import Quantity
+from planner.present.facts import interval_text, value_text
 from planner.present.table import Row, number_text, quantity_text, range_text
 
 TOTAL, LAUNCH = "wall clock, first step to last", "before the first step: launch"
@@ -28,8 +29,8 @@ def time_facts(time: TrainingTime) -> list[str]:
         facts.append(f"interruptions to expect: {time.interruptions.value:.2g} ({low:.2g}-{high:.2g})")
     if time.checkpoint_interval_hours is not None:
         best = time.optimal_interval_hours
-        beside = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
-        facts.append(f"checkpoints every {number_text_of(time.checkpoint_interval_hours)}{beside}")
+        optimum = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
+        facts.append(f"checkpoints every {value_text(time.checkpoint_interval_hours)}{optimum}")
     facts += [
         f"practice {pace.practice.value}: {quantity_text(pace.wall_hours)}, {pace.factor.value:.3g} x benchmark speed"
         for pace in time.practices
@@ -46,7 +47,7 @@ def convergence_facts(time: TrainingTime) -> list[str]:
         return []
     hours = spread.training_hours
     return [
-        f"convergence, beside the range of the speed: {number_text_of(hours)} of steps may as well be "
+        f"convergence, beside the range of the speed: {value_text(hours)} of steps may as well be "
         f"{range_text(hours)} (90 % of runs), as runs of {spread.like} differ by "
         f"+-{spread.fraction.value * 100:.2g} % from seed to seed"
     ]
@@ -59,16 +60,11 @@ def share_text(share: Quantity) -> str:
     return f"{share.value * 100:.4g} % ({share.low * 100:.4g}-{share.high * 100:.4g}, {share.basis.value})"
 
 
-def number_text_of(quantity: Quantity) -> str:
-    """Write value and unit."""
-    return f"{number_text(quantity.value, quantity.unit)} {quantity.unit.value}"
-
-
 def _row(what: str, hours: Quantity) -> Row:
     return {
         "line": what,
         "hours": number_text(hours.value, hours.unit),
-        "90 % range": "exact" if hours.low == hours.high else range_text(hours),
+        "90 % range": interval_text(hours),
         "basis": hours.basis.value,
         "formula and source": hours.source,
     }

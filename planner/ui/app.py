@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+
 import streamlit as st
 
+from planner.adapters.user_text import secrets_noted
 from planner.present.page.templating import style
-from planner.present.page.words import LANGUAGES
+from planner.present.page.words import LANGUAGES, Words
 from planner.ui.address_guard import public_origins, refusal
+from planner.ui.answer.parts import html
 from planner.ui.ask import page as ask_page
 from planner.ui.campaign import page as campaign_page
 from planner.ui.evidence import page as evidence_page
 from planner.ui.login import stop_until_logged_in
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
-from planner.ui.secret_warnings import secrets_shown
 from planner.ui.state import CHOICE, LANGUAGE, chosen_words
+
+SECRETS_NOTED = "secrets"
+"""Key of the visit's warnings about secrets."""
 
 
 def main() -> None:
@@ -43,7 +51,7 @@ def main() -> None:
             )  # fmt: skip
     if words.language != "en" and st.query_params.get(LANGUAGE) != words.language:
         st.query_params[LANGUAGE] = words.language
-    with secrets_shown(words):
+    with _secrets_shown(words):
         page.run()
 
 
@@ -55,6 +63,24 @@ def _stop_for_another_page() -> None:
     if hosts and (why := refusal(hosts, origins, scheme=scheme, port=port, public=public_origins())):
         st.error(why)
         st.stop()
+
+
+@contextmanager
+def _secrets_shown(words: Words) -> Iterator[None]:
+    """Show the warnings about secrets of this visit above a page.
+
+    A text is cleaned once, when it enters, and later runs of the page find no secret. So the visit keeps the warnings.
+    """
+    place = st.container()
+    kept: list[str] = st.session_state.setdefault(SECRETS_NOTED, [])
+    with secrets_noted() as found:
+        try:
+            yield
+        finally:
+            kept.extend(sentence for sentence in found if sentence not in kept)
+    with place:
+        for sentence in kept:
+            html(f'<div class="problem" role="alert"><p>{words("Warning")}: {escape(sentence)}</p></div>')
 
 
 if __name__ == "__main__":

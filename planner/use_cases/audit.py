@@ -66,8 +66,8 @@ def audit_table(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling])
         for row in rows
     ]
     setups = [setup_of_row(row, run) for row, run in zip(rows, runs, strict=True)]
-    beside = scaling_findings(runs, setups, rates, slower=False)
-    audited = [audit_run(run, ceilings, beside.get(place, ())) for place, run in enumerate(runs)]
+    scaling = scaling_findings(runs, setups, rates, slower=False)
+    audited = [audit_run(run, ceilings, scaling.get(place, ())) for place, run in enumerate(runs)]
     return audited + [_unreadable(f"row-{number}", error) for number, error in enumerate(unreadable, start=1)]
 
 

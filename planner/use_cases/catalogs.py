@@ -1,4 +1,4 @@
-"""Opens the catalogs, counts their rows, and finds an accelerator by any of its names."""
+"""Opens the catalogs, counts their rows, and finds an accelerator or a country by its names."""
 
 from __future__ import annotations
 
@@ -118,3 +118,10 @@ def catalog_counts(catalog: Catalog) -> dict[str, int]:
         "bundled runs": len(catalog.bundled_runs),
         "own runs": len(catalog.runs) - len(catalog.bundled_runs),
     }
+
+
+def country_code(text: str | None, catalog: Catalog) -> str | None:
+    """Return the code of a known country. Raises NotFoundError for an unknown one."""
+    if text is None:
+        return None
+    return catalog.find_country(text.strip().upper(), where="--country").id

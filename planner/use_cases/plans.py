@@ -126,14 +126,14 @@ def _check_names(filters: FindFilters, catalog: Catalog) -> None:
             continue
         meant = ids_by_name.get(name.casefold())
         fix = f"Did you mean {meant}?" if meant else f"Known: {', '.join(sorted(known))}"
-        near = () if meant else get_close_matches(name, known, cutoff=0.6)
-        raise NotFoundError("provider", name, near, where="options.provider", fix=fix)
+        similar = () if meant else get_close_matches(name, known, cutoff=0.6)
+        raise NotFoundError("provider", name, similar, where="options.provider", fix=fix)
 
 
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
     listed, paced = find_options(plan, catalog, today=today)
-    document = estimate_options(listed, catalog, today=today, paced=paced).document
+    document = estimate_options(listed, catalog, today=today, paced=paced).answer
     return with_id(document, listed, catalog, today=today)
 
 

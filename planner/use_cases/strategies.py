@@ -21,7 +21,8 @@ from planner.scenario.job import (
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.throughput.node_network import is_stated
-from planner.speed.throughput.strategy_search import StrategyQuestion, search
+from planner.speed.throughput.strategy_search import search
+from planner.speed.throughput.strategy_space import StrategyQuestion
 
 MODELLED = (
     "Modelled; the range is 90 % for one way by itself. Ways on one machine share most of their error, so their order "

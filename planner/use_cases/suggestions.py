@@ -66,7 +66,7 @@ def with_suggestions(document: ComparisonDocument, plan: Plan, catalog: Catalog,
 
 def _suggested(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
     first = next((option for option in document.options if option.id == document.recommended), None)
-    sure = _cheapest_sure(document, beside=first)
+    sure = _cheapest_sure(document, reference=first)
     if first is not None and sure is not None and sure is not first and not _is_sure(first):
         yield Suggestion(f"Surely fits: {_summary(sure)}")
     too_small = _is_too_small(document)
@@ -98,7 +98,7 @@ def _other_setups(
         if any(name in plan.training.stated for name in changes):
             continue
         changed = plan.model_copy(update={"training": plan.training.model_copy(update=changes)})
-        best = _cheapest_sure(_answer(changed, catalog, today=today, shown=shown, beside=usual), beside=usual)
+        best = _cheapest_sure(_answer(changed, catalog, today=today, shown=shown, reference=usual), reference=usual)
         if best is None or not _is_worth_saying(best, usual):
             continue
         flag = " ".join(f"--{name} {value}" for name, value in changes.items())
@@ -125,7 +125,7 @@ def _one_card(
     if plan.find is None or plan.find.gpus is None or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
-    best = _cheapest_sure(_answer(alone, catalog, today=today, shown=shown, beside=first), beside=first)
+    best = _cheapest_sure(_answer(alone, catalog, today=today, shown=shown, reference=first), reference=first)
     if best is not None and _is_worth_saying(best, first):
         yield f"One card is enough: {_summary(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
 
@@ -146,13 +146,13 @@ def _option_times(option: PlanOption, times: int) -> PlanOption:
 
 
 def _answer(
-    plan: Plan, catalog: Catalog, *, today: date, shown: ComparisonDocument, beside: RankedOption | None = None
+    plan: Plan, catalog: Catalog, *, today: date, shown: ComparisonDocument, reference: RankedOption | None = None
 ) -> ComparisonDocument | None:
     """Return the ranked options, with names that differ from the shown ones; None if there is no option.
 
-    `beside` limits the searched offers to those that may cost enough less than this option to be worth mentioning.
+    `reference` limits the searched offers to those that may cost enough less than this option to be worth mentioning.
     """
-    usd = None if beside is None else beside.campaign_usd
+    usd = None if reference is None else reference.campaign_usd
     below_usd = math.inf if usd is None else WORTH_SAYING * usd.value
     try:
         listed = with_cheaper_options(plan, catalog, today=today, below_usd=below_usd)
@@ -170,9 +170,9 @@ def _is_too_small(document: ComparisonDocument) -> bool:
     return bool(document.options) and all(TOO_SMALL.intersection(option.why_not_codes) for option in document.options)
 
 
-def _cheapest_sure(document: ComparisonDocument | None, *, beside: RankedOption | None) -> RankedOption | None:
-    """Return the cheapest option that surely fits and takes at most five times as long as `beside`."""
-    most = math.inf if beside is None or not is_feasible(beside) else TOO_SLOW * hours_of(beside)
+def _cheapest_sure(document: ComparisonDocument | None, *, reference: RankedOption | None) -> RankedOption | None:
+    """Return the cheapest option that surely fits and takes at most five times as long as `reference`."""
+    most = math.inf if reference is None or not is_feasible(reference) else TOO_SLOW * hours_of(reference)
     sure = (option for option in _in_order(document) if _is_sure(option) and hours_of(option) <= most)
     return min(sure, key=ranking_usd, default=None)
 

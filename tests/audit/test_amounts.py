@@ -1,4 +1,4 @@
-"""Numbers and units as documents print them."""
+"""Numbers and units in the spelling of documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATED: TypeAdapter[Amount] = TypeAdapter(Stated)
 
 
 def read(unit: str, wanted: str, **told: Any) -> list[float]:
-    """Return both ends of one of a unit."""
+    """Return both ends of one amount of a unit."""
     found = ends_in(Amount(value=1, unit=unit), wanted, "it", **told)
     assert not isinstance(found, Finding), found.says
     return list(found)

@@ -1,4 +1,4 @@
-"""Pairs of runs that differ in one thing beside their hardware, each named by its code; and a pair that does not."""
+"""Pairs of runs that differ in one setting besides the hardware, each with its code; and a pair that does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mistake of the five documents, with the example or the record that holds it and the code that names it."""
+"""Every mistake of the five documents, with the example or record that contains it and the code of its finding."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ MISTAKES = [
     ("a batch of four on 141 GB", H200, "batch_far_below_memory", "8 and more"),
     ("4 % of the memory used", "support_case/memory-used", "occupancy_too_low", "4%"),
     ("1.53 ranks the two machines", BOTH, "run_impossible", "ranks nothing"),
-    ("of which nobody states the precision", BOTH, "precision_not_stated", "not stated"),
+    ("without a stated precision", BOTH, "precision_not_stated", "not stated"),
     ("nor whether samples were full", BOTH, "packing_not_stated", "full"),
     ("nor the global batch", BOTH, "global_batch_differs", "not stated"),
     ("nor whether the batch was tuned", BOTH, "batch_not_tuned", "tuned"),
 ]  # fmt: skip
-"""Mistakes: text, place, code, and words that the sentence must show beside it."""
+"""Mistakes: text, place, code, and words that the sentence must also contain."""
 
 
 @cache

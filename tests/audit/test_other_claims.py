@@ -1,4 +1,4 @@
-"""Claims that no example holds (`other_claims.yaml`): wrong ones are found by their code, sound ones left alone."""
+"""Claims beyond the examples (`other_claims.yaml`): wrong ones get their code, sound ones get no finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements of a record beside its speed, some made twice: found where it is wrong, silent where it is sound."""
+"""Statements of a record besides its speed: contradictions are found, sound records get no finding."""
 
 from __future__ import annotations
 

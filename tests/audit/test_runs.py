@@ -1,4 +1,4 @@
-"""Runs held against physics: the support case by hand, and laws that hold for any record."""
+"""Runs compared with physics: the support case by hand, and laws for any record."""
 
 from __future__ import annotations
 

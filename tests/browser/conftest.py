@@ -1,4 +1,4 @@
-"""The app, served to a real Chromium; both see nothing but this machine."""
+"""Serves the app to a real Chromium. Neither uses the network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATIENCE_MS = 20_000
 
 @dataclass
 class Visit:
-    """Actions of the browser besides what it shows."""
+    """Requests and messages of the browser."""
 
     url: str
     page: object
@@ -31,12 +31,12 @@ class Visit:
 
 @pytest.fixture(autouse=True)
 def _day() -> None:
-    """Keep the real date: the app runs in a process of its own with it, so these tests do too."""
+    """Keep the real date, because the app runs with it in a process of its own."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _patience() -> None:
-    """Wait longer: pages appear later where the tests of two workers are measured for coverage meanwhile."""
+    """Wait longer, because pages appear later while the coverage of two workers is measured."""
     try:
         from playwright.sync_api import expect
     except ImportError:
@@ -72,7 +72,7 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One browser for the tests of a file, each of which has a context of its own.
+    """Yield one browser for the tests of a file. Each test has a context of its own.
 
     Not of the session: while playwright lives, no other test can run an event loop in this thread.
     """
@@ -88,7 +88,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(app_url: str, browser: Browser) -> Iterator[Visit]:
-    """A visitor who has not opened a page yet."""
+    """Yield a visitor who has not opened a page yet."""
     with browser.new_context(viewport={"width": 1280, "height": 1250}, accept_downloads=True) as context:
         page = context.new_page()
         seen = Visit(url=app_url, page=page)
@@ -113,7 +113,7 @@ def visit(app_url: str, browser: Browser) -> Iterator[Visit]:
 
 @pytest.fixture
 def first_page(visit: Visit) -> Page:
-    """The page that the app's bare address shows, drawn to its end."""
+    """Return the completely drawn page at the app's bare address."""
     from playwright.sync_api import Page
 
     from tests.browser.settled import settle

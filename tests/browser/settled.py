@@ -1,4 +1,4 @@
-"""Wait until a page has been drawn to its end: a click on what is drawn anew meanwhile is lost."""
+"""Waits until a page is completely drawn, because a click on an element that is redrawn gets lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState
 
 
 def sentence_of(path: Path) -> str:
-    """Return what `planner compare` says first of a plan."""
+    """Return the first sentence of `planner compare` about a plan."""
     plan = read_plan(path)
     return compare(plan, catalog_for(plan), today=clock.today()).headline[0]
 
@@ -27,7 +27,7 @@ def settle(page: Page) -> None:
 
 
 def upload(page: Page, into: str, file: FilePayload | Path) -> None:
-    """Give a file to the uploader of this name, found by its name: a page being drawn may lack the one above it."""
+    """Upload a file to the uploader of this name. Its position is not stable while the page is drawn."""
     settle(page)
     page.get_by_role("region", name=into).locator("input[type=file]").set_input_files(file)
 
@@ -37,7 +37,7 @@ def yaml_file(name: str, data: bytes) -> FilePayload:
 
 
 def download(page: Page, button: str) -> Download:
-    """Return the file behind a button, pressed again as a person does if the file belonged to a page drawn before.
+    """Return the file behind a button, and press again if the file belonged to an earlier page.
 
     Streamlit drops a page's files when it has drawn the page anew, and the click may still name the old one.
     """

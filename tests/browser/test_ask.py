@@ -1,4 +1,4 @@
-"""The first page as a person meets it: in Chromium, from a starting point to a plan in hand, on a desk and a phone."""
+"""The first page in Chromium, from a starting point to a saved plan, on a desktop and a phone."""
 
 from __future__ import annotations
 

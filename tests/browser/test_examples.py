@@ -1,4 +1,4 @@
-"""Every page of every example: load, change, link, language, colours, a desk and a phone."""
+"""Every page of every example: load, change, link, language, colours, a desktop and a phone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.browser.test_pages import serious
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 DRAWN = {"ask": ".tp .options", "campaign": ".tp .calendar", "own-or-rent": ".tp .ways"}
-"""The pages that show an example's answer, and what is there when it is drawn."""
+"""Pages with an example's answer, with a selector of a drawn element."""
 DESK, PHONE = 1280, 390
 SLOWEST = 30_000
 

@@ -1,4 +1,4 @@
-"""Acts that a visitor should not do: each is refused or shown as text, the server stays up, others notice nothing."""
+"""Hostile acts of a visitor: each is refused or shown as text, the server stays up, and others are not affected."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def sent_to(host: str, path: str, head: dict[str, str]) -> int:
 
 
 def others_notice_nothing(page: Page, visit: Visit) -> None:
-    """Open another visit, which finds an answer, and ask for the server's health."""
+    """Check that another visit gets an answer, and that the server is healthy."""
     assert page.context.browser is not None
     other = page.context.browser.new_context().new_page()
     other.goto(visit.url)

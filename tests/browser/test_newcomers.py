@@ -21,7 +21,7 @@ MOST = 15
 
 @dataclass
 class Person:
-    """Somebody at the page; every act is counted."""
+    """A user of the page, with a count of interactions."""
 
     page: Page
     acts: int = 0

@@ -1,4 +1,4 @@
-"""Every page, light and dark, on a desk and a phone: it is drawn, fits the window, and axe finds nothing serious."""
+"""Every page, light and dark, on a desktop and a phone: it is drawn, fits the window, and passes axe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGES = {
     "evidence": ("evidence", ".tp .runs"),
     "prices": ("prices?card=H100-SXM", ".tp .prices"),
 }
-"""Address, and what is there when it is drawn."""
+"""Addresses of the pages, with a selector of a drawn element."""
 WIDTHS = {"desk": 1280, "phone": 390}
 SERIOUS = ("serious", "critical")
 NOT_OURS = (
@@ -37,7 +37,7 @@ NOT_OURS = (
     "stSidebar",
     "stHeader",
 )
-"""Parts of Streamlit that no page of ours can change."""
+"""Parts of Streamlit that the app cannot change."""
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_every_page_is_drawn(visit: Visit, page: Page, name: str, width: str, sc
 
 
 def serious(page: Page) -> list[str]:
-    """Return what axe-core finds serious in what is ours."""
+    """Return the serious findings of axe-core in the app's own parts."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     violations = axe.Axe().run(page).response["violations"]
     return [
@@ -78,7 +78,7 @@ def serious(page: Page) -> list[str]:
 
 @pytest.fixture
 def opened(page: Page, first_page: Page) -> Page:
-    """The first page; as of `page`, errors of Streamlit's own files count for nothing."""
+    """Return the first page. Errors of Streamlit's own files are ignored, as in `page`."""
     return first_page
 
 

@@ -28,9 +28,9 @@ PLAN = (examples_dir() / "campaign_mix.yaml").read_text(encoding="utf-8")
 NAME = "Three machines, two groups"
 GROUP = "name: short"
 MARK = "Quixotic-Zebra-71"
-"""Stands in the first visitor's plan, as its name and that of a group, and as the id of a run."""
+"""Text in the first visitor's plan, as its name and that of a group, and as the id of a run."""
 PRICE = "6.54321"
-"""USD an hour, in that plan alone."""
+"""USD per hour in that plan only."""
 TOKEN = "hf_" + "QmZrTbYuXoAsNfGhJkLpWcVeDmRwEiTyUn"
 PLAN_IN_ADDRESS = re.compile("[?&]plan=")
 PAGES = ("ask", "campaign", "own-or-rent", "evidence", "prices")
@@ -38,7 +38,7 @@ PAGES = ("ask", "campaign", "own-or-rent", "evidence", "prices")
 
 @dataclass
 class Session:
-    """A visitor with a browser context of its own, and all that its browser was sent."""
+    """A visitor with a browser context of its own, and everything that its browser received."""
 
     page: Page
     url: str
@@ -159,7 +159,7 @@ def test_the_warning_stays_with_its_visit(first: Session, second: Session) -> No
 
 @pytest.fixture
 def other_site(app_url: str, tmp_path: Path) -> Iterator[str]:
-    """Serve a site with a page that shows the app within itself, and one that shows a page of its own so."""
+    """Serve a site with a page that embeds the app, and one that embeds a page of its own."""
     (tmp_path / "framing.html").write_text(f'<iframe src="{app_url}/" width=900 height=700></iframe>')
     (tmp_path / "own.html").write_text('<iframe src="plain.html" width=900 height=700></iframe>')
     (tmp_path / "plain.html").write_text("<p>a page of the site</p>")

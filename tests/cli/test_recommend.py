@@ -138,7 +138,7 @@ def test_a_mix_that_is_not_sure_enough_is_the_plan_that_is_shown(planner, tmp_pa
     path = tmp_path / "unsure.yaml"
     path.write_text(yaml.safe_dump(plan), encoding="utf-8")
     answer, planned = (planner(command, path, "--json").document for command in ("recommend", "campaign"))
-    assert answer["headline"][0].startswith("Best chance: a mix of 2 options keeps the limits with ")
+    assert answer["headline"][0].startswith("Best chance: mixing 2 options keeps the limits with a chance of ")
     near = planned["nearest_feasible"]
     assert [placement["runs"] for placement in answer["placements"]] == [
         placement["runs"] for placement in near["placements"]

@@ -237,6 +237,11 @@ def test_what_measurements_are_looked_for_asks() -> None:
     assert {one.price_kind for one in rule.options} == {PriceKind.ON_DEMAND, PriceKind.RESERVED_1Y}, "20 spot machines"
 
 
+def test_an_old_price_says_what_to_do() -> None:
+    [reason] = never_first(changed(SPOT, price_days=91, price_stale=True), machines=1, days=1.0)
+    assert reason.text == "its price is 91 days old, too old to plan with: renew it first"
+
+
 def test_the_options_near_a_decision_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """The quickest by far has a spot price of 2024; of what lasts nothing comes to be chosen."""
     monkeypatch.setattr("planner.decide.advice.near_options.FIRST", 1)

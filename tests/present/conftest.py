@@ -35,7 +35,9 @@ def quantity(value: float, unit: Unit, basis: Basis, source: str, *, low: float 
 
 def option(**changes: Any) -> RankedOption:
     known = RankedOption.model_fields
-    fields: dict[str, Any] = {name: None if one.is_required() else one.get_default() for name, one in known.items()}
+    fields: dict[str, Any] = {
+        name: None if field.is_required() else field.get_default() for name, field in known.items()
+    }
     fields |= {"nodes": 1, "accelerators": 4, "accelerator": "V100-DGXS-32GB", "strategy": Strategy.DDP, "at_once": 1}
     fields |= {"runs": (), "notes": (), "doubts": (), "pareto": False, "fits": True}
     fields |= {"why_not_codes": (), "reasons": (), "not_allowed_reasons": ()}
@@ -150,13 +152,13 @@ def comparison() -> ComparisonDocument:
 def report_of(
     comparison: ComparisonDocument, language: str = "en", *, advice: RecommendationDocument | None = None
 ) -> Report:
-    """The report of a comparison of 21 November 2026."""
+    """Return the report of a comparison of 21 November 2026."""
     day = date(2026, 11, 21)
     return Report(comparison, Words(language), start=day, written_on=day, advice=advice)
 
 
 def advice() -> RecommendationDocument:
-    """One run worth making, and one price at which the answer turns."""
+    """Return one worthwhile run, and one price at which the answer turns."""
     return RecommendationDocument(
         plan="Which machine?", currency=None, runs=10, deadline=None, budget_usd=None, confidence=0.8,
         recommended="our-dgx", nearest=None, headline=(), sentence="", placements=(), simulated=None, regret_usd=None,

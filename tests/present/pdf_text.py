@@ -1,4 +1,4 @@
-"""The text of a PDF as Chromium prints it: compressed streams are unpacked, glyphs read by their fonts' own tables."""
+"""Reads the text of a PDF that Chromium printed: unpacks streams, and decodes glyphs by the tables of their fonts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Glyphs = dict[int, str]
 
 
 def pdf_text(path: Path) -> str:
-    """Return what a PDF shows, without spaces, and all else that its streams and objects hold as it stands."""
+    """Return the shown text of a PDF without spaces, and the other content of its streams and objects."""
     data = path.read_bytes()
     objects = dict(_objects(data))
     fonts = {name: _glyphs(objects, int(number)) for name, number in FONT.findall(data)}
@@ -47,7 +47,7 @@ def _glyphs(objects: dict[int, bytes], font: int) -> tuple[Glyphs, int]:
     glyphs: Glyphs = {}
     for kind, lines in SECTION.findall(text):
         for line in lines.splitlines():
-            first, *rest = (int(one, 16) for one in HEX.findall(line))
+            first, *rest = (int(text, 16) for text in HEX.findall(line))
             last, value = (first, rest[0]) if kind == b"bfchar" else rest
             glyphs |= {code: chr(value + code - first) for code in range(first, last + 1)}
     return glyphs, 2 if b"<0000> <FFFF>" in text else 1

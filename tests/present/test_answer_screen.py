@@ -107,7 +107,7 @@ SMALL = ranked("2x RTX 4090", Hold.BUY, 29, 108, pay_now_usd=usd(6500), left_usd
 
 
 def test_what_is_left_of_a_purchase_is_said_where_it_has_room():
-    """Where a column would fall away for it, it is not written: the header is the same with and without it."""
+    """The remaining value is left out if a column would be removed for it, so the header never changes."""
     _, _, buy, row = lines(document(RENTED, SMALL))[5:9]
     assert "pay now + running - left" in buy
     assert "6,500 + 108 - 4,760 " in row
@@ -123,7 +123,7 @@ def test_what_is_left_of_a_purchase_is_said_where_it_has_room():
 
 @pytest.mark.parametrize("width", [100, 80, 60])
 def test_why_not_is_said_at_every_width(width):
-    """At 60 columns `known from` falls away, and the reason stands beside the name; nowhere twice."""
+    """At 60 columns `known from` is removed, and the reason follows the name, nowhere twice."""
     text = " ".join(" ".join(lines(document(KEPT, BOUGHT_LATE), width=width)).split())
     assert text.count("over budget") == 1
     assert ("2x H200: over budget" in text) is ("known from" not in text)
@@ -149,7 +149,7 @@ def test_after_credits_the_bill_is_named_in_the_plan_s_currency():
 @pytest.mark.parametrize(
     ("changes", "asked"),
     [
-        pytest.param({}, True, id="eight nodes that nobody promises"),
+        pytest.param({}, True, id="eight nodes without a promise"),
         pytest.param({"nodes": 2, "at_once": 2}, True, id="two trainings at once on two nodes each"),
         pytest.param({"nodes": 3}, False, id="three nodes"),
         pytest.param({"availability": "yes"}, False, id="a fresh price says that they are there"),
@@ -264,16 +264,16 @@ def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_roun
     ("changes", "written"),
     [
         pytest.param(
-            {}, "The mix likely takes 50 days (40-61) and costs 2,000 USD (1,500-3,100), 83 % to keep the limits.",
+            {}, "Mix: 50 days (40-61), 2,000 USD (1,500-3,100), 83 %.",
             id="dollars",
         ),
         pytest.param(
-            {"currency": WON}, "costs 2.80 million KRW (2.1-4.3), 83 % to keep", id="1,400 won a USD",
+            {"currency": WON}, "Mix: 50 days (40-61), 2.80 million KRW (2.1-4.3), 83 %.", id="1,400 won a USD",
         ),
     ],
 )  # fmt: skip
 def test_a_mix_shows_its_likely_time_and_cost_as_rows_do(changes, written):
-    """In the units of the table: days, and dollars with two digits in a wide range: 1,464 is over 1.5 x 960 hours."""
+    """Amounts have the table's units: days, and dollars with two digits in a wide range (1,464 is over 1.5 x 960 h)."""
     hours = quantity(1200, Unit.HOURS, Basis.MODELLED, "test", low=960, high=1464)
     cost = quantity(2000, Unit.USD, Basis.QUOTED, "test", low=1490, high=3090)
     mix = FeasiblePlan(
@@ -285,7 +285,7 @@ def test_a_mix_shows_its_likely_time_and_cost_as_rows_do(changes, written):
 
 @pytest.mark.parametrize(("usd", "named"), [(250.0, True), (None, False)], ids=["known", "not known"])
 def test_own_or_rent_is_named_where_it_has_an_answer(usd: float | None, named: bool) -> None:
-    """It refuses a machine whose full cost of owning nobody knows, as that of `{own: RTX-3090}` at hand."""
+    """A machine with an unknown full cost of owning, such as `{own: RTX-3090}` at hand, is refused."""
     full = None if usd is None else quantity(usd, Unit.USD, Basis.MODELLED, "test")
     kept = KEPT.model_copy(update={"site": "mine", "usd_total": full})
     assert any("own-or-rent" in line for line in lines(document(kept, RENTED))) is named
@@ -329,10 +329,10 @@ def test_an_accelerator_that_needs_its_makers_software_says_so(accelerator: str,
 )
 def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None, high: float | None, marked: str):
     network = NodeNetwork(gbit_per_s=32.0, low_gbit_per_s=low, high_gbit_per_s=high, source="somebody")
-    one = ranked("Cloud, 16x H100", Hold.RENT, 3, 500, nodes=2, network=network)
-    assert marks(one) == marked
+    option = ranked("Cloud, 16x H100", Hold.RENT, 3, 500, nodes=2, network=network)
+    assert marks(option) == marked
     explained = "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network."
-    assert (explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")) is bool(marked)
+    assert (explained in marks_explained([option], lambda usd: f"{usd.value:g} USD")) is bool(marked)
 
 
 @pytest.mark.parametrize(
@@ -344,30 +344,33 @@ def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None,
     ],
 )
 def test_a_fit_with_a_loss_in_chunks_alone_is_marked(fits: bool, chunked: bool, marked: str):
-    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, chunked_loss=chunked)
-    assert marks(one) == marked
+    option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, chunked_loss=chunked)
+    assert marks(option) == marked
     explained = "l fits only with a loss in chunks, as Liger's: --loss chunked."
-    assert (explained in lines(document(one))) is bool(marked)
+    assert (explained in lines(document(option))) is bool(marked)
 
 
 def test_a_speed_that_offloaded_weights_leave_open_is_named():
-    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
-    assert short_reason(one) == "speed with offload not known"
+    option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
+    assert short_reason(option) == "speed with offload not known"
 
 
 @pytest.mark.parametrize(
     ("whole", "campaign", "explained"),
     [
         pytest.param(
-            3.0, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 "
+            3.0, 1.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; "
+            "by plain FSDP or ZeRO 3 "
             "hours.", id="what any trainer needs",
         ),
         pytest.param(
-            3.0, 4.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 12 "
+            3.0, 4.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; "
+            "by plain FSDP or ZeRO 12 "
             "hours.", id="four runs one after another, as in the row",
         ),
         pytest.param(
-            None, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
+            None, 1.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.",
+            id="any other does not fit"
         ),
     ],
 )  # fmt: skip
@@ -378,16 +381,16 @@ def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
         name: quantity(value, Unit.HOURS, Basis.MODELLED, "test")
         for name, value in (("one", 1.0), ("three", 3.0), ("campaign", campaign))
     }
-    one = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
+    option = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
         update={
             "strategy": Strategy.FSDP2, "split": Split(tensor=4), "trainers": ("torchtitan",),
             "training_hours": hours["one"], "time": None, "campaign_hours": hours["campaign"],
             "whole_hours": None if whole is None else hours["three"],
         }
     )  # fmt: skip
-    assert "d" in marks(one)
-    assert explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")
-    twice = marks_explained([one, one], lambda usd: f"{usd.value:g} USD")
+    assert "d" in marks(option)
+    assert explained in marks_explained([option], lambda usd: f"{usd.value:g} USD")
+    twice = marks_explained([option, option], lambda usd: f"{usd.value:g} USD")
     assert f"{explained.removesuffix('.')}; 1 more: --details." in twice
 
 
@@ -402,7 +405,7 @@ def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
     ],
 )
 def test_a_row_shows_its_chance_to_fit_below_95_percent(chance: float | None, fits: bool, written: str):
-    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, fit_chance=chance)
-    assert fit_text(one) == written
-    assert (written in "\n".join(lines(document(one)))) is True
-    assert ("fits" in "\n".join(lines(document(one)))) is bool(written)
+    option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, fit_chance=chance)
+    assert fit_text(option) == written
+    assert (written in "\n".join(lines(document(option)))) is True
+    assert ("fits" in "\n".join(lines(document(option)))) is bool(written)

@@ -1,4 +1,4 @@
-"""An explanation as a person reads it, word by word."""
+"""The text of an explanation, word by word."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_the_text(golden) -> None:
     )
     nothing = whole.model_copy(
         update={
-            "id": "nobody-knows",
+            "id": "not-known",
             "throughput": None,
             "physics": None,
             "configuration": None,
@@ -195,7 +195,7 @@ def test_the_page_shows_the_same_and_escapes_it(comparison: ComparisonDocument) 
 
 
 def test_no_line_is_longer_than_the_screen_and_none_loses_a_word() -> None:
-    """Doubts and sources have no end of their own; what is broken goes on further in than it began."""
+    """Doubts and sources have any length. The rest of a broken line is indented further."""
     answer = option(
         id="a", name="a", display_name="PC, 1x RTX 4090", doubts=(" ".join(["twenty words"] * 10),),
         done_by=date(2027, 1, 4), done_by_confident=date(2027, 1, 16), chance_deadline=0.97, chance_budget=None,

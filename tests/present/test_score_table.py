@@ -1,4 +1,4 @@
-"""How `planner accuracy` shows a score to people."""
+"""The score of `planner accuracy` on a screen."""
 
 from __future__ import annotations
 

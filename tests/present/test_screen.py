@@ -1,4 +1,4 @@
-"""Tables on a screen: columns fall away before words do, and no word is cut."""
+"""Tables on a screen: columns are removed before words, and no word is cut."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ tables = st.integers(1, 6).flatmap(
 
 
 def _needed(columns, rows):
-    """Return the width of the columns that never fall away, where they wrap as much as they may."""
-    stay = [one for one in columns if one.drop == 0 and any(row[one.key] for row in rows)]
-    total = sum(one.gap for one in stay[1:])
-    for one in stay:
-        texts = [one.title, *(row[one.key] for row in rows)]
-        parts = [one.title, "x" * one.wrap, *(word for text in texts[1:] for word in text.split())]
-        total += min(max(map(len, texts)), max(map(len, parts))) if one.wrap else max(map(len, texts))
+    """Return the least width of the columns that are never removed."""
+    stay = [column for column in columns if column.drop == 0 and any(row[column.key] for row in rows)]
+    total = sum(column.gap for column in stay[1:])
+    for column in stay:
+        texts = [column.title, *(row[column.key] for row in rows)]
+        parts = [column.title, "x" * column.wrap, *(word for text in texts[1:] for word in text.split())]
+        total += min(max(map(len, texts)), max(map(len, parts))) if column.wrap else max(map(len, texts))
     return total
 
 
@@ -120,16 +120,16 @@ def test_no_line_is_wider_than_the_screen_where_what_always_stays_fits(table, wi
 def test_words_are_never_cut_and_what_always_stays_is_there(table, width):
     columns, rows = table
     printed = " ".join(table_lines(columns, rows, width=width)).split()
-    known = {word for one in columns for word in one.title.split()} | {
+    known = {word for column in columns for word in column.title.split()} | {
         word for row in rows for cell in row.values() for word in cell.split()
     }
     assert set(printed) <= known
-    stays = [word for one in columns if one.drop == 0 for row in rows for word in row[one.key].split()]
+    stays = [word for column in columns if column.drop == 0 for row in rows for word in row[column.key].split()]
     assert all(printed.count(word) >= stays.count(word) for word in stays)
 
 
 @given(tables, st.integers(1, 90), st.integers(0, 40))
 def test_a_wider_screen_shows_no_less(table, width, more):
     columns, rows = table
-    narrow, wide = (" ".join(table_lines(columns, rows, width=one)).split() for one in (width, width + more))
+    narrow, wide = (" ".join(table_lines(columns, rows, width=size)).split() for size in (width, width + more))
     assert all(wide.count(word) >= narrow.count(word) for word in narrow)

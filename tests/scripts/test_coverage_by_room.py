@@ -1,4 +1,4 @@
-"""The floor of the core's coverage: lines and branches add up by room, and a room below it fails."""
+"""Floor of the core's coverage: lines and branches add up by room, and a room below the floor fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mutant is one mistake, chosen by the seed, and tests of its own folder judge it."""
+"""Mutants: each is one mistake chosen by the seed, and the tests of its folder judge it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_product():
 
 def test_every_place_that_computes_has_its_mistake() -> None:
     """Operators, bounds, numbers and what is returned; not annotations, docstrings or names."""
-    assert [(one.line, one.before, one.after) for one in mutants_of(MODULE, TEXT)] == [
+    assert [(mutant.line, mutant.before, mutant.after) for mutant in mutants_of(MODULE, TEXT)] == [
         (4, "2", "4"),
         (5, "price is None or hours < 1", "price is None and hours < 1"),
         (5, "price is None", "price is not None"),
@@ -47,7 +47,7 @@ def test_every_place_that_computes_has_its_mistake() -> None:
 
 
 def test_each_changes_one_place_of_the_module_and_leaves_the_next_as_it_was() -> None:
-    sources = [one.source for one in mutants_of(MODULE, TEXT)]
+    sources = [mutant.source for mutant in mutants_of(MODULE, TEXT)]
     assert len(set(sources)) == len(sources)
     assert all("float | None" in source for source in sources)
 
@@ -62,9 +62,9 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_the_seed_chooses(tree: Path) -> None:
-    one, again, other = (chosen_mutants(tree, ("planner/cost",), each=4, seed=seed) for seed in (1, 1, 2))
-    assert one == again != other
-    assert len(one) == 4
+    first, again, other = (chosen_mutants(tree, ("planner/cost",), each=4, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert len(first) == 4
 
 
 def test_the_nearest_folder_of_tests_judges_first(tree: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_nearest_folder_of_tests_judges_first(tree: Path) -> None:
 def test_a_mistake_that_a_test_sees_is_killed_and_leaves_no_trace(tree: Path) -> None:
     """3 x 2 is seen, the largest amount of 9.5 is not."""
     (tree / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['slow', 'browser']\n")
-    by_place = {(one.line, one.before): one for one in mutants_of(MODULE, TEXT)}
+    by_place = {(mutant.line, mutant.before): mutant for mutant in mutants_of(MODULE, TEXT)}
     assert killer_of(by_place[7, "price * hours"], tree) == "tests/cost/room/test_least.py::test_a_product"
     assert killer_of(by_place[7, "9.5"], tree) is None
     assert (tree / MODULE).read_text(encoding="utf-8") == TEXT

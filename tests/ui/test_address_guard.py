@@ -1,4 +1,4 @@
-"""Whom the app answers: its own page, under its own address; nobody whom a browser was led to it by."""
+"""The app answers its own page under its own address, and no page that led a browser to it."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_what_is_no_address_is_refused(planner_ui, url):
 
 @pytest.fixture
 def planner_ui(monkeypatch):
-    """Call `planner ui`; the server is not started."""
+    """Call `planner ui` without starting the server."""
     from planner.cli.main import run
 
     monkeypatch.setattr("os.execv", lambda *_: None)
@@ -149,7 +149,7 @@ def test_the_option_reaches_the_server_in_its_environment(planner_ui):
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        pytest.param(("--listen", "0.0.0.0"), 2, id="nobody knows under which name others come"),
+        pytest.param(("--listen", "0.0.0.0"), 2, id="the name for other machines is not known"),
         pytest.param(("--listen", "0.0.0.0", "--public-url", "https://plans.example.org"), 0, id="with that name"),
         pytest.param(("--listen", "plans.example.org", "--public-url", "https://plans.example.org"), 2, id="no IP"),
     ],
@@ -184,7 +184,7 @@ def test_what_is_refused_never_reaches_the_app(kind, refused):
 
 
 def asked(port: int, request: str, **headers: str) -> int:
-    """Send a request byte by byte as it is written; return the status."""
+    """Send a request as written, and return the status."""
     lines = [request, *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items()), "", ""]
     with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
         connection.sendall("\r\n".join(lines).encode())
@@ -193,7 +193,7 @@ def asked(port: int, request: str, **headers: str) -> int:
 
 
 def opened(port: int, **headers: str) -> int:
-    """Shake hands for a WebSocket; return the status."""
+    """Request a WebSocket, and return the status."""
     handshake = {
         "Upgrade": "websocket",
         "Connection": "Upgrade",
@@ -208,7 +208,7 @@ def by_planner(port: int) -> list[str]:
 
 
 def by_streamlit(port: int) -> list[str]:
-    """As a person types it; the configuration beside the script says the rest."""
+    """Serve the app as a user starts it. The configuration beside the script has the other options."""
     script = str(ROOT / "streamlit_app.py")
     return [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}"]
 

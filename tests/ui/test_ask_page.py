@@ -1,4 +1,4 @@
-"""The Ask page, run without a browser: what it says, and that it stays alive whatever it is given."""
+"""The Ask page, run without a browser: its texts, and that it survives any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A link whose packed log or price book cannot be read: every page says so and stays alive."""
+"""A link with an unreadable log or price book: every page reports it and stays alive."""
 
 from __future__ import annotations
 

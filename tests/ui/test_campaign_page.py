@@ -38,7 +38,7 @@ def said(page: AppTest) -> str:
 
 
 def number(page: AppTest, label: str):
-    (found,) = [one for one in page.number_input if one.label == label]
+    (found,) = [box for box in page.number_input if box.label == label]
     return found
 
 
@@ -46,9 +46,9 @@ def test_the_page_places_runs_as_the_command_does() -> None:
     answer = campaign(read_plan(examples()["campaign_mix"]), open_catalog(), today=clock.today(), objective="cost")
     text = said(opened(**MIX))
     assert len(answer.placements) > 1
-    for one in answer.placements:
-        assert f"{one.name}</b>" in text
-        assert f"{one.runs} trainings" in text
+    for placement in answer.placements:
+        assert f"{placement.name}</b>" in text
+        assert f"{placement.runs} trainings" in text
     assert f"{answer.campaign_usd.value:,.0f}"[:3] in text
 
 
@@ -64,7 +64,7 @@ def test_the_objective_is_in_the_address_and_in_the_command() -> None:
     page = opened(**MIX, objective="front")
     assert "Plans of which none is better in both" in said(page)
     assert page.query_params["objective"] == "front"
-    assert "planner campaign plan.yaml --objective front" in [one.value for one in page.code]
+    assert "planner campaign plan.yaml --objective front" in [block.value for block in page.code]
 
 
 def test_a_wrong_objective_is_named() -> None:

@@ -1,4 +1,4 @@
-"""Plans that the app has parsed already: as long as their text is the same."""
+"""Parsed plans are cached while their text is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app must listen on this machine only and call nobody, however it is started."""
+"""The app listens on this machine only and makes no calls, however it is started."""
 
 from __future__ import annotations
 

@@ -54,9 +54,9 @@ def said(page: AppTest) -> str:
 
 def test_the_worst_miss_stands_first_and_what_is_not_predicted_last() -> None:
     runs = worst_first(_checked(known_catalog((), clock.today())))
-    misses = [abs(math.log(one.ratio)) for one in runs if one.ratio]
+    misses = [abs(math.log(run.ratio)) for run in runs if run.ratio]
     assert misses == sorted(misses, reverse=True)
-    assert [one.ratio is None for one in runs] == sorted(one.ratio is None for one in runs)
+    assert [run.ratio is None for run in runs] == sorted(run.ratio is None for run in runs)
 
 
 def test_evidence_shows_every_run_with_its_verdict() -> None:
@@ -111,8 +111,10 @@ BOOK = book_of_rows(
 
 def test_rows_become_a_price_book() -> None:
     assert BOOK is not None
-    assert [(one.provider, one.discount_fraction) for one in BOOK.discounts] == [("aws", 0.1)]
-    assert [(one.provider, one.usd, one.expires) for one in BOOK.credits] == [("lambda", 500.0, date(2027, 7, 1))]
+    assert [(discount.provider, discount.discount_fraction) for discount in BOOK.discounts] == [("aws", 0.1)]
+    assert [(credit.provider, credit.usd, credit.expires) for credit in BOOK.credits] == [
+        ("lambda", 500.0, date(2027, 7, 1))
+    ]
     assert book_of_rows([], [], today=TODAY) is None
 
 
@@ -129,9 +131,10 @@ def test_the_book_of_a_visit_is_in_its_answers_and_in_its_link() -> None:
     assert book_of(form, today=TODAY) == BOOK
     known, today = known_catalog((), clock.today()), clock.today()
     listed = {
-        one.id: one.usd_per_hour.value for one in answer_form(STARTS[Start.OFFERS], known, today=today).document.options
+        option.id: option.usd_per_hour.value
+        for option in answer_form(STARTS[Start.OFFERS], known, today=today).document.options
     }
-    net = {one.id: one.usd_per_hour.value for one in answer_form(form, known, today=today).document.options}
+    net = {option.id: option.usd_per_hour.value for option in answer_form(form, known, today=today).document.options}
     changed = {name for name, usd in net.items() if usd == pytest.approx(0.9 * listed[name])}
     assert {name for name in listed if name.startswith("aws/")} == changed
 

@@ -1,4 +1,4 @@
-"""Streamlit's own login: asked for by the server's secrets alone, and then nothing is shown before it."""
+"""Streamlit's own login: only the server's secrets switch it on, and then nothing is shown before it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def shown(secrets: dict[str, object] | None) -> AppTest:
 @pytest.mark.parametrize("secrets", [None, {"something": "else"}])
 def test_without_auth_in_the_secrets_nobody_is_asked(secrets, monkeypatch) -> None:
     app = shown(secrets)
-    assert [one.value for one in app.text] == ["the answer"]
+    assert [text.value for text in app.text] == ["the answer"]
     assert not app.button
 
 
 def test_who_is_not_logged_in_sees_a_button_alone() -> None:
     app = shown({"auth": AUTH})
-    assert [one.label for one in app.button] == ["Log in"]
+    assert [button.label for button in app.button] == ["Log in"]
     assert not app.text
 
 
 def test_who_is_logged_in_sees_the_page(monkeypatch) -> None:
     monkeypatch.setattr(st, "user", {"is_logged_in": True})
     app = shown({"auth": AUTH})
-    assert [one.value for one in app.text] == ["the answer"]
+    assert [text.value for text in app.text] == ["the answer"]

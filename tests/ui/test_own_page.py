@@ -59,7 +59,7 @@ QUESTION = {"start": "train", "machines": "have:1xRTX-4090", "kwh": "0.31"}
 def test_the_page_keeps_the_machines_of_the_question_and_counts_as_the_command_does() -> None:
     """A card that no site describes, no number of trainings, 0.31 USD a kWh: as `planner own-or-rent` of its plan."""
     page = opened(**QUESTION)
-    (machine,) = [one for one in page.selectbox if one.label == "Machine asked about"]
+    (machine,) = [box for box in page.selectbox if box.label == "Machine asked about"]
     assert machine.value == "own/RTX-4090-x1"
     known = StampedCatalog(("bundled",), open_catalog())
     plan = answer_form(form_of({name: [value] for name, value in QUESTION.items()}), known, today=clock.today()).plan
@@ -68,7 +68,7 @@ def test_the_page_keeps_the_machines_of_the_question_and_counts_as_the_command_d
     assert expected.headline[0] in text
     assert expected.horizons is not None
     assert expected.horizons.text in text
-    sliders = {one.label: one.value for one in page.slider}
+    sliders = {slider.label: slider.value for slider in page.slider}
     assert sliders["Trainings a year"] == round(expected.by_plan.trainings_wanted) > 1
     assert sliders["A kWh (USD)"] == 0.31
     assert len(expected.by_plan.options) == text.count("<tr") - 1
@@ -85,14 +85,14 @@ def test_a_pc_at_home_has_no_staff() -> None:
 @pytest.mark.slow
 def test_a_number_of_trainings_that_the_question_states_is_the_page_s() -> None:
     page = opened(start="train", machines="have:2xRTX-3090", runs="12")
-    assert {one.label: one.value for one in page.slider}["Trainings a year"] == 12
+    assert {slider.label: slider.value for slider in page.slider}["Trainings a year"] == 12
     assert "the campaign's 12 trainings" in said(page)
 
 
 def test_a_slider_is_in_the_answer_and_in_the_address() -> None:
     page = opened(**STATION)
     before = said(page)
-    (slider,) = [one for one in page.slider if one.label == "Trainings a year"]
+    (slider,) = [slider for slider in page.slider if slider.label == "Trainings a year"]
     slider.set_value(150.0).run()
     assert not page.exception
     assert said(page) != before

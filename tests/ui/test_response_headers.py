@@ -1,4 +1,4 @@
-"""What the running app tells browsers with every answer, and what of its server is closed."""
+"""Headers of the running app's answers, and closed paths of its server."""
 
 from __future__ import annotations
 

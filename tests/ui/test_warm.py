@@ -1,4 +1,4 @@
-"""What the first visitor asks is answered before he comes."""
+"""The questions of a first visit are answered before it."""
 
 from __future__ import annotations
 

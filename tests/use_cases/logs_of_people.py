@@ -1,4 +1,4 @@
-"""Logs and folders as people have them, invented, each with what is true of it."""
+"""Invented logs and folders like those of users, with their true figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def clock(seconds: float) -> str:
 
 
 def factory_rows(steps: int, every: int, seconds: float, *, apart: float | None = None, loss: bool = True) -> str:
-    """Write LLaMA-Factory's rows; with `apart` two ranks write them, their clocks so many seconds apart."""
+    """Write LLaMA-Factory's rows. With `apart`, two ranks write them with clocks `apart` seconds apart."""
     rows = []
     for step in range(every, steps + 1, every):
         for shift in (0.0,) if apart is None else (0.0, apart):
@@ -40,7 +40,7 @@ def factory_folder(folder: Path, *, planned: int = 300) -> Path:
 def trainer_console(
     steps: int, seconds: float, *, batch: int, devices: int = 1, planned: int = 1000, lines: str = "", tokens: int = 0
 ) -> str:
-    """Write the output of Hugging Face's Trainer; `tokens` are those of a sample, as TRL counts them."""
+    """Write the output of Hugging Face's Trainer. `tokens` are those of a sample, as TRL counts them."""
     micro = batch // devices
     text = [
         "***** Running training *****",

@@ -1,4 +1,4 @@
-"""Ids of answers: what they are of, and what changes them."""
+"""Ids of answers, and the inputs that change them."""
 
 from __future__ import annotations
 

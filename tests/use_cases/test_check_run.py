@@ -1,4 +1,4 @@
-"""`check-run`: eight runs with a known fault, eight sound ones; figures from published tables, named beside each."""
+"""`check-run`: eight runs with a known fault and eight sound ones, with figures from named published tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLE = "catalogs/evidence"
 def run(
     network: str, accelerator: str, gpus: int, seq_len: int, micro_batch: int, tokens_per_s_per_gpu: float, **more: Any
 ) -> RunRecord:
-    """A run of a known network at so many tokens/s on each accelerator."""
+    """Return a run of a known network at a rate in tokens/s per accelerator."""
     rate = tokens_per_s_per_gpu * gpus / seq_len
     global_batch = more.pop("global_batch", micro_batch * gpus)
     framework, log = more.pop("framework", "HF Trainer"), more.pop("log", {})
@@ -135,7 +135,7 @@ def test_of_a_run_that_is_a_hundred_times_too_slow_no_cause_claims_to_explain_it
     assert "None of these explains it" in document.sentence or "No usual cause explains it" in document.sentence
     assert document.unexplained is not None
     assert document.unexplained > 5
-    assert [one.code for one in document.candidates] == ["spill", "dead_link", "cpu_fallback", "swap"]
+    assert [candidate.code for candidate in document.candidates] == ["spill", "dead_link", "cpu_fallback", "swap"]
     assert all(cause.probability < 0.5 for cause in document.causes if cause.evidence.startswith("unseen"))
 
 

@@ -1,4 +1,4 @@
-"""`check-run` of networks of images: against published runs, and with faults; the tables are named beside figures."""
+"""`check-run` of image networks: published runs, and runs with faults, with the tables of their figures."""
 
 from __future__ import annotations
 

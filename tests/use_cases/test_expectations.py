@@ -1,4 +1,4 @@
-"""What a run is held against: figures of the specification and of published papers, not of our own output."""
+"""Expected values of a run, with figures from specifications and published papers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MakeResult = Callable[..., NodeResult]
 
 @pytest.fixture
 def result_of() -> MakeResult:
-    """Make a result of a preset on one device; what is not given is as little as a result needs."""
+    """Make a minimal result of a preset on one device with some given fields."""
 
     def make(name: str, settings: BenchSettings | None = None, **changes: Any) -> NodeResult:
         preset = CATALOG.presets[name]

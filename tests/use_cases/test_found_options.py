@@ -1,4 +1,4 @@
-"""The options that `options: auto` finds: answered with the speeds they were found by, or afresh, they are the same."""
+"""Options of `options: auto`: the answer with the speeds of the search equals a new answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_find() -> Plan:
 
 @pytest.mark.slow
 def test_speeds_that_found_options_are_those_they_are_answered_with(to_find: Plan) -> None:
-    """Answered at once, and as a plan that lists what was found, whose speeds nobody knows yet."""
+    """The direct answer equals that of a plan with the found options and without known speeds."""
     catalog = bundled_catalog()
     listed = with_found_options(to_find, catalog, today=TODAY)
     assert compare(to_find, catalog, today=TODAY) == compare(listed, catalog, today=TODAY)
@@ -37,10 +37,10 @@ def test_speeds_that_found_options_are_those_they_are_answered_with(to_find: Pla
 
 
 def test_each_option_has_a_speed_at_its_place(to_find: Plan) -> None:
-    """The dozen stands in another order than the forty among which it was found."""
+    """The dozen has another order than the forty from which it was chosen."""
     plan, paced = find_options(to_find, bundled_catalog(), today=TODAY)
-    assert [one.candidate.position for one in paced] == list(range(len(plan.options)))
-    assert [one.candidate.option for one in paced] == list(plan.options)
+    assert [candidate.candidate.position for candidate in paced] == list(range(len(plan.options)))
+    assert [candidate.candidate.option for candidate in paced] == list(plan.options)
 
 
 def asked_for(**changes) -> Plan:
@@ -50,7 +50,7 @@ def asked_for(**changes) -> Plan:
 
 
 def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so() -> None:
-    """Lambda's API says it of everywhere; a list has a lower price in one region, and no word on stock."""
+    """Lambda's API has a price for any region; a list has a lower price in one region without availability."""
     catalog = bundled_catalog()
     bundled = next(row for row in catalog.prices if row.node == "lambda/gpu_8x_h100_sxm5")
     today = {"as_of": TODAY, "fetched_at": TODAY}
@@ -62,9 +62,9 @@ def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so() -> None
     )
     catalog = catalog.model_copy(update={"prices": (listed, said), "sites": {}})
     found = compare(asked_for(options={"available": True}), catalog, today=TODAY).options
-    assert {(one.region, one.usd_per_hour.value, one.availability) for one in found if one.usd_per_hour} == {
-        ("any", 24.0, "yes")
-    }
+    assert {
+        (option.region, option.usd_per_hour.value, option.availability) for option in found if option.usd_per_hour
+    } == {("any", 24.0, "yes")}
 
 
 @pytest.mark.slow
@@ -73,10 +73,10 @@ def test_the_plan_s_framework_says_whose_accelerators_are_offered(framework: str
     catalog = bundled_catalog()
     provider = {"Google": "gcp", "AWS": "aws"}[maker]
     asked = asked_for(options={"provider": [provider]}, training={"framework": framework})
-    found = {one.accelerator for one in compare(asked, catalog, today=TODAY).options if one.offer}
+    found = {option.accelerator for option in compare(asked, catalog, today=TODAY).options if option.offer}
     assert maker in {catalog.accelerators[name].vendor for name in found}
     unnamed = asked_for(options={"provider": [provider]})
-    others = {one.accelerator for one in compare(unnamed, catalog, today=TODAY).options if one.offer}
+    others = {option.accelerator for option in compare(unnamed, catalog, today=TODAY).options if option.offer}
     assert maker not in {catalog.accelerators[name].vendor for name in others}
 
 

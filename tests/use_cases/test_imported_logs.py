@@ -1,4 +1,4 @@
-"""From a trainer's files to a record: the network that they name, tokens with and without padding, passes."""
+"""Records from a trainer's files: the named network, tokens with and without padding, passes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def one(folder: Path, stated: Stated = STATED) -> RunRecord:
 
 
 def factory(folder: Path, model: str, tokens: int = 4096) -> Path:
-    """LLaMA-Factory's own log of 300 steps of 2 s, with so many tokens a step, padding among them."""
+    """Write LLaMA-Factory's own log of 300 steps of 2 s with a number of tokens per step, including padding."""
     rows = [
         {"current_steps": 10 * n, "total_steps": 500, "loss": 1.5, "total_tokens": 10 * n * tokens,
          "elapsed_time": f"0:{20 * n // 60:02d}:{20 * n % 60:02d}"}

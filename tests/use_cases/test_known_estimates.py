@@ -1,4 +1,4 @@
-"""Estimates that are kept while the limits of a plan change: no limit but the first day is in them."""
+"""Estimates stay valid while the limits of a plan change, except for the first day."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from planner.model.plan.plan import CampaignLimits, Plan
 from planner.present.page.words import Words
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 from planner.use_cases.plans import compare, estimates_of, read_plan
 from planner.use_cases.reports import report_of
 from tests.bundled import bundled_catalog
@@ -33,7 +34,7 @@ def starting(plan: Plan, start: date | None, **limits: object) -> Plan:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_plan_is_answered_the_same_with_estimates_that_are_known(path: Path) -> None:
-    """As its own, with its limits, and under others, from the estimates of the plan as it was."""
+    """Answers under other limits from the plan's old estimates equal new answers."""
     plan, catalog = read_plan(path), bundled_catalog()
     known = estimates_of(plan, catalog, today=TODAY)
     assert known == estimate_options(plan, catalog, today=TODAY)
@@ -44,7 +45,7 @@ def test_a_plan_is_answered_the_same_with_estimates_that_are_known(path: Path) -
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["own_8xh200", "rtx3090_cluster"])
 def test_a_report_times_each_machine_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its comparison, its advice and the years of owning rest on the same speeds."""
+    """Comparison, advice and the years of owning use the same speeds."""
     plan, catalog = read_plan(examples_dir() / f"{name}.yaml"), bundled_catalog()
     timed: list[str] = []
 
@@ -56,11 +57,11 @@ def test_a_report_times_each_machine_once(name: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(f"planner.decide.options.{room}.fastest", once)
     report = report_of(plan, catalog, Words("en"), today=TODAY, asked="plan.yaml")
     assert report.advice is not None
-    assert sorted(timed) == sorted(one.id for one in expand(plan, catalog))
+    assert sorted(timed) == sorted(candidate.id for candidate in expand(plan, catalog))
 
 
 def test_another_first_day_is_another_estimate() -> None:
-    """A plan of another first day has estimates of its own; with other limits alone it has those of the first."""
+    """A plan with another first day has estimates of its own; one with only other limits shares them."""
     plan = read_plan(EXAMPLES[0])
     assert without_limits(starting(plan, None, **OTHERS)) == without_limits(starting(plan, None))
     assert without_limits(starting(plan, date(2027, 1, 4))) != without_limits(starting(plan, None))

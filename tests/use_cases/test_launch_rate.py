@@ -1,4 +1,4 @@
-"""The price of a launch: at which age it is called old."""
+"""The age at which the price of a launch is called old."""
 
 from __future__ import annotations
 

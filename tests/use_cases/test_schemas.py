@@ -1,4 +1,4 @@
-"""The published JSON Schemas say in words what each property is."""
+"""The published JSON Schemas describe each property."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spellings that people use: machines, counts, dates, adapters."""
+"""Users' spellings of machines, counts, dates and adapters."""
 
 from __future__ import annotations
 

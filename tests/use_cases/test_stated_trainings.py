@@ -1,4 +1,4 @@
-"""`ask FILE` and `memory FILE`: what the files of a trainer state counts where the options do not say otherwise."""
+"""`ask FILE` and `memory FILE`: settings of a trainer's files count unless the options state others."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_the_steps_that_a_file_states_are_the_work(tmp_path):
     question = TrainingQuestion(workload=file_of("torchtitan", tmp_path), own=("16xH100-SXM",), on=("p5",))
     asked = plan_of_question(question, CATALOG, today=TODAY)
     assert asked.plan.work.steps == 1000
-    assert any("1,000 steps that the files state" in one for one in asked.assumed)
+    assert any("1,000 steps that the files state" in assumption for assumption in asked.assumed)
 
 
 def test_a_length_that_no_file_states_is_assumed_in_words(tmp_path):
@@ -171,14 +171,14 @@ def test_a_length_that_no_file_states_is_assumed_in_words(tmp_path):
     )
     asked = plan_of_question(question, CATALOG, today=TODAY)
     assert asked.plan.workload.seq_len == 1024  # of samples of 300 tokens the first double of 512 that holds two
-    assert any("--seq-len" in one for one in asked.assumed)
+    assert any("--seq-len" in assumption for assumption in asked.assumed)
 
 
 def test_a_card_without_bf16_is_not_assumed_to_have_it():
     question = TrainingQuestion(workload="llama-3.2-1b", data="1000x500", own=("2xT4",), on=("p4d",))
     asked = plan_of_question(question, CATALOG, today=TODAY)
     assert asked.plan.training.precision is Precision.FP16
-    assert any("no bf16" in one for one in asked.assumed)
+    assert any("no bf16" in assumption for assumption in asked.assumed)
     assert estimate_memory(MemoryRequest(workload="llama-3.2-1b", on="V100-SXM2-16GB"), CATALOG).precision is (
         Precision.FP16
     )

@@ -1,4 +1,4 @@
-"""Whole trainings as plans, and how they are scored."""
+"""Predictions of whole trainings, and their score."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
     monkeypatch.setattr(whole_trainings_module, "whole_trainings", lambda: rows)
 
     def fit(shortfalls, **_: object) -> PracticeFit | None:
-        fitted.append({one.id for one in shortfalls})
+        fitted.append({shortfall.id for shortfall in shortfalls})
         return CATALOG.practice
 
     monkeypatch.setattr(whole_trainings_module, "fit_practice", fit)
@@ -79,9 +79,11 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
 
 
 def test_figures_weigh_sources_alike():
-    told, _ = predict_trainings([ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY)
-    figures = whole_figures(told)
-    ratios = {one.training.run.id: one.typical_ratio for one in told}
+    predictions, _ = predict_trainings(
+        [ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY
+    )
+    figures = whole_figures(predictions)
+    ratios = {prediction.training.run.id: prediction.typical_ratio for prediction in predictions}
     meta = (ratios["llama2-7b"] * ratios["llama2-13b"]) ** 0.5
     assert figures["sources"] == 2
     assert figures["middle"] == pytest.approx((ratios["mpt-7b"] + meta) / 2)
@@ -100,6 +102,6 @@ def test_rows_that_are_whole_trainings_are_scored_as_such(tmp_path):
         f"steps,somebody/b,A100-80GB-SXM,{LLAMA}throughput,dense-decoder,bf16,3500\n"
     )
     score = accuracy(table, CATALOG, anchors=0, leave_out=None, today=TODAY)
-    assert [one["id"] for one in score["predictions"]] == ["steps"]
-    assert [one["id"] for one in score["whole_trainings"]["predictions"]] == ["whole"]
+    assert [row["id"] for row in score["predictions"]] == ["steps"]
+    assert [row["id"] for row in score["whole_trainings"]["predictions"]] == ["whole"]
     assert score["whole_trainings"]["predicted"] == 1

@@ -1,4 +1,4 @@
-"""A year's inputs changed one by one: each moves what it should, in the right direction."""
+"""Changes of a year's inputs, one by one: each moves the right figures in the right direction."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def test_what_is_rented_costs_by_the_training_and_what_is_owned_hardly_more() ->
         count: {option.display_name: option.usd_per_year.value for option in year.options if option.usd_per_year}
         for count, year in costs.items()
     }
-    (rented,) = {one.display_name for one in costs[10].options if one.id == costs[10].cheapest_firm}
+    (rented,) = {option.display_name for option in costs[10].options if option.id == costs[10].cheapest_firm}
     assert usd[20][rented] == pytest.approx(2 * usd[10][rented], rel=0.02)
-    (own,) = {one.display_name for one in costs[10].options if one.hold is Hold.BUY and one.id == costs[10].owning}
+    (own,) = {
+        option.display_name for option in costs[10].options if option.hold is Hold.BUY and option.id == costs[10].owning
+    }
     assert usd[20][own] < 1.2 * usd[10][own]

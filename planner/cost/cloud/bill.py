@@ -14,7 +14,7 @@ from planner.cost.cloud.bill_lines import (
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, BillingTerms, billing_text, sold_hours
+from planner.cost.cloud.billing_terms import BillingTerms, billing_text, sold_hours, usable_hours
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
@@ -192,7 +192,7 @@ def _rent(
     elif terms.ends and left < -1e-9 * bought.value:
         entries.append(_not_to_be_had(-left, rates))
     if terms.ends:
-        usable = min((hours.value - BLOCK_LAST_HOURS) * work.waves / runs for runs, hours in of_sets.items())
+        usable = min(usable_hours(hours.value) * work.waves / runs for runs, hours in of_sets.items())
     return Rent(entries, rent, rent, whole, usable)
 
 

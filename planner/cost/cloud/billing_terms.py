@@ -14,6 +14,7 @@ BLOCK_DAYS: tuple[int, ...] = (*range(1, 15), *range(21, 183, 7))
 
 Source: the service's API reference, CapacityDurationHours of DescribeCapacityBlockOfferings.
 """
+LONGEST_BLOCK = BLOCK_DAYS[-1] * HOURS_PER_DAY
 BLOCK_LAST_HOURS = 0.5
 """Time before a block's end at which AWS ends its instances: 30 minutes. Source: EC2 user guide, Capacity Blocks."""
 BLOCK_INSTANCES = 64
@@ -80,6 +81,17 @@ def terms_of(candidate: Candidate) -> BillingTerms:
     )
 
 
+def usable_hours(bought: float) -> float:
+    """Return the hours of blocks, one after another, in which machines can be used: each ends half an hour early."""
+    return bought - BLOCK_LAST_HOURS * math.ceil(bought / LONGEST_BLOCK)
+
+
+def block_hours(most: float) -> tuple[float, ...]:
+    """Return the lengths in which blocks are sold, one after another from the longest on, until one holds `most`."""
+    whole = math.floor(most / usable_hours(LONGEST_BLOCK))
+    return tuple(before * LONGEST_BLOCK + days * HOURS_PER_DAY for before in range(whole + 1) for days in BLOCK_DAYS)
+
+
 def sold_hours(hours: float, terms: BillingTerms) -> float:
     """Return the hours that must be bought for `hours` of use.
 
@@ -90,13 +102,12 @@ def sold_hours(hours: float, terms: BillingTerms) -> float:
     after it.
     """
     if terms.blocks:
-        longest = BLOCK_DAYS[-1] * HOURS_PER_DAY
-        whole = math.floor(hours / (longest - BLOCK_LAST_HOURS))
-        rest = hours - whole * (longest - BLOCK_LAST_HOURS)
+        whole = math.floor(hours / usable_hours(LONGEST_BLOCK))
+        rest = hours - whole * usable_hours(LONGEST_BLOCK)
         if rest <= 0:
-            return whole * longest
-        days = next((day for day in BLOCK_DAYS if rest + BLOCK_LAST_HOURS <= day * HOURS_PER_DAY), BLOCK_DAYS[-1])
-        return whole * longest + days * HOURS_PER_DAY
+            return whole * LONGEST_BLOCK
+        days = next((day for day in BLOCK_DAYS if rest <= usable_hours(day * HOURS_PER_DAY)), BLOCK_DAYS[-1])
+        return whole * LONGEST_BLOCK + days * HOURS_PER_DAY
     if terms.step_hours:
         hours = max(hours, math.ceil(hours / terms.step_hours - 1e-9) * terms.step_hours)
     return min(terms.most_hours, max(terms.minimum_hours, hours))

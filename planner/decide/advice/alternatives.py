@@ -1,4 +1,4 @@
-"""The options that are not recommended, with the reason."""
+"""List the options that are not recommended, with the reason."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ RUNNERS_UP = 3
 
 
 def alternatives(document: ComparisonDocument) -> tuple[Alternative, ...]:
-    """Return every option by rank but the recommended one, which beside a mix is one of them; three are runners-up."""
+    """Return every option by rank except the recommended one; beside a mix all options. Three are runners-up."""
     others = [option for option in document.options if option.id != document.recommended or document.mix is not None]
     able = [option.id for option in others if is_feasible(option)][:RUNNERS_UP]
     return tuple(
         Alternative(
             option=option.id, display_name=name_of(option), runner_up=option.id in able, feasible=is_feasible(option),
             done_by=option.done_by,
-            usd_confident=option.usd_confident, done_by_confident=option.done_by_confident,
+            usd_confident=option.usd_confident, local_confident=option.local_confident,
+            done_by_confident=option.done_by_confident,
             why_not=option.why_not, why_not_codes=option.why_not_codes,
         )
         for option in others

@@ -1,4 +1,4 @@
-"""Over years: from which share of busy hours on an owned machine costs less than renting by the hour."""
+"""Find the share of busy hours above which an owned machine costs less over years than renting by the hour."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from planner.model.answer.recommendation import TurningPoint
 
 
 def busy_points(case: Case) -> list[TurningPoint]:
-    """Return from which busy share on the plan's first owned machine costs less than paying for a rent as used.
+    """Return the busy share above which the plan's first owned machine costs less than renting by the hour.
 
-    Nothing where the plan owns and rents nothing, or what owning costs is not known.
+    Nothing if the plan has no owned or no rented machine, or the cost of owning is unknown.
     """
     year = year_of_plan(case.plan, case.catalog, site=None, today=case.today, estimates=case.estimated)
     if year is None:

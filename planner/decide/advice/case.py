@@ -1,4 +1,4 @@
-"""A plan's answer under changed inputs: the same rules again, with speeds that are computed once."""
+"""Answer a plan again under changed inputs, with speeds that are computed once."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from planner.decide.outcomes.outcomes import Outcomes
 
 CONFIDENCES = (0.5, 0.8, 0.95)
-"""At which the answer is shown beside the plan's own."""
+"""Confidences for which the answer is shown beside the plan's own."""
 
 
 class Decision(NamedTuple):
-    """What the rules of the answer choose: the recommended option, else the nearest."""
+    """Choice of the ranking: the recommended option, else the nearest."""
 
     option: CampaignOption | None
     recommended: bool
@@ -51,7 +51,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """A plan, and everything that its answer is computed from."""
+    """A plan, and all inputs of its answer."""
 
     plan: Plan
     catalog: Catalog
@@ -59,7 +59,7 @@ class Case:
     paced: tuple[Paced, ...]
     job: Job
     estimates: Estimated | None = None
-    """The estimates of one training on each option, where they are at hand."""
+    """Estimates of one training on each option, if they exist already."""
 
     @classmethod
     def of(cls, plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Case:
@@ -77,7 +77,7 @@ class Case:
         return replace(self, plan=self.plan.model_copy(update=update), estimates=None)
 
     def with_limits(self, **update: object) -> Case:
-        """Return the case with limits of its campaign changed, of which estimates rest on the first day alone."""
+        """Return the case with changed limits of its campaign; estimates depend only on its first day."""
         there = self.with_plan(campaign=self.plan.campaign.model_copy(update=update))
         same = there.plan.campaign.start == self.plan.campaign.start
         return replace(there, estimates=self.estimated) if same else there
@@ -106,7 +106,7 @@ class Case:
         return with_chances(option, self.limits, budget=budget, today=self.today, currency=currency, outcomes=outcomes)
 
     def replaced(self, options: Sequence[CampaignOption], number: int, paced: Paced) -> tuple[CampaignOption, ...]:
-        """Return the options with one machine in another's place; its name stays."""
+        """Return the options with one machine replaced; the option keeps its name."""
         old = self.paced[number].candidate.id
         estimated = estimate_option(
             self.plan, self.job, paced.candidate, self.catalog, today=self.today, speed=paced.speed
@@ -118,12 +118,12 @@ class Case:
             currency=self.plan.currency,
         ).option  # fmt: skip
         return tuple(
-            made.model_copy(update={"id": old, "display_name": one.display_name}) if one.id == old else one
-            for one in options
+            made.model_copy(update={"id": old, "display_name": option.display_name}) if option.id == old else option
+            for option in options
         )
 
     def at_speed(self, number: int, samples_per_s: float, *, known: bool) -> Paced:
-        """Return a machine at another speed: as doubtful as now, or `known` to the 2 % by which nodes differ."""
+        """Return a machine at another speed: with the same relative error, or `known` to 2 %, as nodes differ."""
         candidate, speed = self.paced[number]
         assert speed is not None, "they are found"
         assert speed.samples_per_s is not None, "its speed is moved"
@@ -132,7 +132,7 @@ class Case:
         return Paced(candidate, replace(speed, samples_per_s=certain if known else moved))
 
     def at_price(self, number: int, factor: float) -> Paced:
-        """Return a machine at so many times its price."""
+        """Return a machine whose price is multiplied by a factor."""
         candidate, speed = self.paced[number]
         option = candidate.option
         own = {name: getattr(option, name) for name in ("usd_per_hour", "local_per_hour") if getattr(option, name)}

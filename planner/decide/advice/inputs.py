@@ -1,4 +1,4 @@
-"""The inputs of an answer that can be moved: their value, their range, and the options at another value."""
+"""List the inputs of an answer that can change: value, range, and the options at another value."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from planner.quantity.interval import Interval
 
 Options = tuple[CampaignOption, ...]
 RATE_WITHIN = 1.1
-"""How far an exchange rate is moved that states no range: it has moved so far within a year more often than not."""
+"""Factor by which an exchange rate without a range is moved; most rates move that much within a year."""
 RUNS_WITHIN = 2.0
-"""How far the number of trainings is moved: what is planned is seldom what is run."""
+"""Factor by which the number of trainings is moved, because plans seldom match the runs."""
 SHOWN = 6
-"""Options whose own inputs are moved: the first by rank."""
+"""Number of options by rank whose own inputs are moved."""
 
 
 @dataclass(frozen=True)
 class MovedInput:
-    """One input; `options_at` gives all options where it has another value, else as they are."""
+    """One input; `options_at` returns all options at another value of it."""
 
     name: str
     option: CampaignOption | None
-    """Whose it is; None: the plan's."""
+    """Option whose input it is; None for the plan's."""
     unit: str
     range: Interval
     options_at: Callable[[float], Options]
-    """As doubtful as it is."""
+    """Options at another value with the same relative error."""
     options_if: Callable[[float], Options] | None = None
-    """If it turned out to have this value; None: as `options_at`."""
+    """Options if it were measured at this value; None means as `options_at`."""
     whole: bool = False
-    """It counts something."""
+    """True if it is a whole number."""
     reach: tuple[float, float] | None = None
-    """Values that it can take while the plan runs, where that is known: no other one turns the answer."""
+    """Lowest and highest value that it can take while the plan runs, if known; others are not tried."""
 
 
 def moved_inputs(case: Case, options: Options, order: Sequence[CampaignOption]) -> list[MovedInput]:
@@ -80,9 +80,10 @@ def _price(case: Case, options: Options, number: int, option: CampaignOption, pr
 
 
 def _electricity(case: Case, by_id: dict[str, CampaignOption]) -> list[MovedInput]:
-    """Return the price of a kWh, where an owned machine pays one: the first's, which then is that of all."""
+    """Return the price of a kWh if an owned machine pays one; the first machine's price is then used for all."""
     site = next(
-        (one.candidate.site for one in case.paced if one.candidate.id in by_id and one.candidate.site is not None), None
+        (pace.candidate.site for pace in case.paced if pace.candidate.id in by_id and pace.candidate.site is not None),
+        None,
     )
     if site is None or includes_power(site):
         return []
@@ -112,9 +113,9 @@ def _rate(case: Case, order: Sequence[CampaignOption]) -> list[MovedInput]:
 
 
 def _preemption(case: Case, first: set[str]) -> list[MovedInput]:
-    """Return how often a spot node is preempted, where a spot option is among the first."""
+    """Return how often a spot node is preempted if a spot option is among the first."""
     defaults, given = case.catalog.goodput_defaults, case.plan.goodput
-    counted = any(is_preempted(one.candidate) and one.candidate.id in first for one in case.paced)
+    counted = any(is_preempted(pace.candidate) and pace.candidate.id in first for pace in case.paced)
     if not counted or defaults is None or case.plan.assumptions.goodput_fraction is not None:
         return []
     hours = defaults.node_hours_per_preemption

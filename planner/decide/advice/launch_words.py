@@ -1,4 +1,4 @@
-"""The command that makes a measurement: written so that `planner launch` and `planner bench` read it as it stands."""
+"""Write the command of a measurement, as `planner launch` and `planner bench` read it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAUNCHED = ("aws", "lambda")
 KINDS = (PriceKind.ON_DEMAND, PriceKind.SPOT)
 RUN_MINUTES = 20
 LOSS_CHUNKS = 8
-"""Pieces of a loss that a plan asks for in chunks; speed and memory hardly depend on their number from here on."""
+"""Chunks of a loss that the plan computes in chunks; more of them hardly change speed and memory."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +30,22 @@ class AskedPlan:
 
     file: str
     answer_id: str | None = None
-    """The answer that asks for a measurement."""
+    """Id of the answer that asks for a measurement."""
 
 
-def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: AskedPlan) -> tuple[str, ...] | None:
+def launch_words(case: Case, pace: Paced, option: CampaignOption, *, plan: AskedPlan) -> tuple[str, ...] | None:
     """Return the words of the command that measures an option's machine.
 
-    None where the benchmark trains no such network, does not divide it so, or has no such trainer: its run would be no
-    measurement of the plan. None also where the launcher starts no such machine.
+    None if the benchmark cannot train this network, divide it so, or imitate its trainer, because its run would not
+    measure the plan. None also if the launcher starts no such machine.
     """
     adapters = case.plan.training.adapters
     network = case.job.setup.network
-    if network is None or not network.has_benchmark or one.candidate.split != WHOLE:
+    if network is None or not network.has_benchmark or pace.candidate.split != WHOLE:
         return None
     if adapters is not None and (adapters.kind is not AdapterKind.LORA or adapters.frozen is not None):
         return None
-    asked = asked_setup(case.job, one.candidate)
+    asked = asked_setup(case.job, pace.candidate)
     benchmark = setup_of_benchmark(asked)
     if not agrees_where_stated(asked, benchmark):
         return None
@@ -54,29 +54,29 @@ def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: AskedP
     training += ["--loss-chunks", str(LOSS_CHUNKS)] if benchmark.settings.loss is Loss.CHUNKED else []
     if option.checkpointing is not None and option.checkpointing is not Checkpointing.NONE:
         training += ["--checkpointing", option.checkpointing.value]
-    if one.candidate.accelerators > 1 and one.candidate.strategy is not Strategy.DDP:
-        training += ["--strategy", one.candidate.strategy.value]
+    if pace.candidate.accelerators > 1 and pace.candidate.strategy is not Strategy.DDP:
+        training += ["--strategy", pace.candidate.strategy.value]
     if adapters is not None:
         targets = ",".join(adapters.targets)
         training += ["--method", "lora", "--lora-rank", str(adapters.rank), "--lora-targets", targets]
     if option.hold is Hold.HAVE:
-        if one.candidate.nodes > 1:
+        if pace.candidate.nodes > 1:
             return None
-        return ("planner", "bench", plan.file, "--gpus", str(one.candidate.accelerators), *training, *_asked_by(plan))
+        return ("planner", "bench", plan.file, "--gpus", str(pace.candidate.accelerators), *training, *_asked_by(plan))
     target = _target_words(option)
     if target is None:
         return None
-    nodes = ("--nodes", str(one.candidate.nodes)) if one.candidate.nodes > 1 else ()
+    nodes = ("--nodes", str(pace.candidate.nodes)) if pace.candidate.nodes > 1 else ()
     limit = ("--max-minutes", str(RUN_MINUTES))
-    return ("planner", "launch", plan.file, *target, *nodes, *_gpus(one), *training, *limit, *_asked_by(plan))
+    return ("planner", "launch", plan.file, *target, *nodes, *_gpus(pace), *training, *limit, *_asked_by(plan))
 
 
-def probe_words(one: Paced, option: CampaignOption, *, plan: AskedPlan) -> tuple[str, ...] | None:
-    """Return the words of the command that probes one node of an option; None where the launcher starts no such one."""
+def probe_words(pace: Paced, option: CampaignOption, *, plan: AskedPlan) -> tuple[str, ...] | None:
+    """Return the words of the command that probes one node of an option; None if the launcher starts no such node."""
     if option.hold is Hold.HAVE:
-        return ("planner", "probe", "--gpus", str(one.candidate.accelerators_per_node), *_asked_by(plan))
+        return ("planner", "probe", "--gpus", str(pace.candidate.accelerators_per_node), *_asked_by(plan))
     target = _target_words(option)
-    return None if target is None else ("planner", "launch", "--probe", *target, *_gpus(one), *_asked_by(plan))
+    return None if target is None else ("planner", "launch", "--probe", *target, *_gpus(pace), *_asked_by(plan))
 
 
 def _asked_by(plan: AskedPlan) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _asked_by(plan: AskedPlan) -> tuple[str, ...]:
 
 
 def _target_words(option: CampaignOption) -> tuple[str, ...] | None:
-    """Return where a measurement runs, and at which kind of price; None where the launcher starts no such machine."""
+    """Return where a measurement runs, and at which kind of price; None if the launcher starts no such machine."""
     if option.offer is None or option.offer.split("/")[0] not in LAUNCHED or option.price_kind not in KINDS:
         return None
     words = ["--on", option.offer]
@@ -93,7 +93,7 @@ def _target_words(option: CampaignOption) -> tuple[str, ...] | None:
     return tuple(words)
 
 
-def _gpus(one: Paced) -> tuple[str, ...]:
-    """Return how many devices of a node take part, where not all do."""
-    count = one.candidate.accelerators_per_node
-    return () if count == one.candidate.node.accelerators else ("--gpus", str(count))
+def _gpus(pace: Paced) -> tuple[str, ...]:
+    """Return the option for the number of devices of a node, if not all are used."""
+    count = pace.candidate.accelerators_per_node
+    return () if count == pace.candidate.node.accelerators else ("--gpus", str(count))

@@ -1,4 +1,4 @@
-"""The inputs of a mix that are moved: the price and speed of an option, and the deadline."""
+"""List the inputs of a mix that can change: price and speed of an option, and the deadline."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from planner.decide.placement.instance import Instance
 from planner.quantity.time_units import HOURS_PER_DAY
 
 LOOKED_AT = (1.25, 2.0, 5.0)
-"""How far a price or a speed is followed, by these factors on both sides."""
+"""Factors by which a price or a speed is moved in both directions."""
 DAYS_LOOKED_AT = (1, 3, 7, 14, 30)
 
 
 @dataclass(frozen=True)
 class Moved:
-    """One input of the instance; `at` gives the instance where it has another value."""
+    """One input of the instance; `at` returns the instance at another value of it."""
 
     name: str
     option: int | None
     unit: str
     today: float
     values: tuple[tuple[float, ...], ...]
-    """To look at, above and below, the nearest first."""
+    """Values to try above and below, the nearest first."""
     at: Callable[[float], Instance]
     words: Callable[[float], str]
-    """The condition of a sentence."""
+    """Condition at the beginning of a sentence."""
     between: bool = True
-    """Whether the value is looked for between two."""
+    """True if the turning value is searched between two tried ones."""
 
 
 def moved_price(asked: Instance, number: int, name: str, usd: float, unit: str) -> Moved:
@@ -88,7 +88,7 @@ def at_price(asked: Instance, number: int, factor: float) -> Instance:
 
 
 def at_speed(asked: Instance, number: int, factor: float) -> Instance:
-    """Return the instance with one option so many times as fast."""
+    """Return the instance with one option faster by a factor."""
     return scaled(asked, number, hours=1 / factor, usd=1 / factor)
 
 

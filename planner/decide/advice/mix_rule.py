@@ -77,7 +77,7 @@ class MixRule:
         parts = []
         for one in plan.placed:
             way, spot = instance.ways[one.way], instance.bins[instance.ways[one.way].bin]
-            block = way.billed_hours if spot.block_hours else 0.0
+            block = way.billed_hours if spot.blocks else 0.0
             parts.append((way.option, way.group, spot.origin, way.bin, one.lane, one.runs, block))
         name = str(sorted(parts))
         if name not in self.actions:

@@ -1,4 +1,4 @@
-"""How firmly a mix stands: at which prices, speeds and deadlines other options take part, by solving it again."""
+"""Find the prices, speeds and deadlines at which other options take part in a mix, by solving it again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from planner.model.quantity import Quantity
 from planner.quantity.chance import doubted
 
 STEPS = 5
-"""Of the bisection between two looked-at values."""
+"""Steps of the bisection between two tried values."""
 EFFORT = 0.5
-"""Effort of one solution. A program that this does not solve is not followed further."""
+"""Effort of one solution. A program that needs more is not followed further."""
 
 
 @dataclass(frozen=True)
 class MixedCase:
-    """The question that a mix answers, and the mix."""
+    """A mix, and the question that it answers."""
 
     case: Case
     question: PlacementQuestion
@@ -43,7 +43,7 @@ class MixedCase:
         return self.case.paced
 
     def solved(self, asked: Instance) -> Solution | None:
-        """Return the best plan of an instance; None: there is none, or the effort found none."""
+        """Return the best plan of an instance; None if there is none, or the solver found none."""
         try:
             return solve(asked, self.objective, Effort(EFFORT))
         except SolverStoppedError:
@@ -54,7 +54,7 @@ class MixedCase:
         found = []
         for number, candidate in enumerate(self.question.candidates):
             option = candidate.alone
-            if option.id not in {one.option for one in self.chosen.plan.placements}:
+            if option.id not in self.chosen.options:
                 continue
             for name, quantity, at in (
                 ("price", option.usd_per_hour, at_price),
@@ -62,15 +62,15 @@ class MixedCase:
             ):
                 if quantity is not None and quantity.value > 0:
                     found.append(self._swing(name, number, quantity, at))
-        return sorted(found, key=lambda one: -abs((one.usd_at_high or 0.0) - (one.usd_at_low or 0.0)))
+        return sorted(found, key=lambda swing: -abs((swing.usd_at_high or 0.0) - (swing.usd_at_low or 0.0)))
 
     def _swing(
         self, name: str, number: int, quantity: Quantity, at: Callable[[Instance, int, float], Instance]
     ) -> InputSwing:
         band = doubted(quantity)
         ends = [self.solved(at(self.chosen.asked, number, end / band.value)) for end in (band.low, band.high)]
-        usd = [None if one is None else one.to_pay for one in ends]
-        names = [None if one is None else self._ids(one) for one in ends]
+        usd = [None if solved is None else solved.to_pay for solved in ends]
+        names = [None if solved is None else self._ids(solved) for solved in ends]
         return InputSwing(
             input=name, option=self.question.candidates[number].alone.id, unit=quantity.unit.value, value=band.value,
             low=band.low, high=band.high, usd_at_low=usd[0], usd_at_high=usd[1], decision_at_low=names[0],
@@ -78,14 +78,14 @@ class MixedCase:
         )  # fmt: skip
 
     def _ids(self, found: Solution) -> str:
-        used = sorted({found.instance.ways[one.way].option for one in found.placed})
+        used = sorted({found.instance.ways[placed.way].option for placed in found.placed})
         return " + ".join(self.question.candidates[number].alone.id for number in used)
 
     def turning_points(self) -> list[TurningPoint]:
         """Return the nearest values on each side at which other options take part, or none keeps the limits."""
         used = self._used(self.chosen.asked)
-        points = [] if used is None else [self._point(one, *turn, used) for one in self._moved(used)
-                                          for turn in self._turns(one, used)]  # fmt: skip
+        points = [] if used is None else [self._point(moved, *turn, used) for moved in self._moved(used)
+                                          for turn in self._turns(moved, used)]  # fmt: skip
         return sorted(points, key=distance)
 
     def _moved(self, used: frozenset[int]) -> Iterator[Moved]:
@@ -126,18 +126,18 @@ class MixedCase:
         return other, then
 
     def _used(self, asked: Instance) -> frozenset[int] | None:
-        """Return the options that take part, none where no plan keeps the limits; None where that is not known."""
+        """Return the options that take part, none if no plan keeps the limits; None if unknown."""
         try:
             found = solve(asked, self.objective, Effort(EFFORT))
         except SolverStoppedError:
             return None
         if found is None:
             return frozenset()
-        return frozenset(found.instance.ways[one.way].option for one in found.placed)
+        return frozenset(found.instance.ways[placed.way].option for placed in found.placed)
 
     def _point(self, moved: Moved, at: float, then: frozenset[int], used: frozenset[int]) -> TurningPoint:
         joins = sorted(then - used)
-        ids = [one.alone.id for one in self.question.candidates]
+        ids = [candidate.alone.id for candidate in self.question.candidates]
         return TurningPoint(
             input=moved.name, option=None if moved.option is None else ids[moved.option], unit=moved.unit,
             today=moved.today, at=at, side="above" if at > moved.today else "below",
@@ -145,7 +145,7 @@ class MixedCase:
         )  # fmt: skip
 
     def sentence(self, moved: Moved, at: float, then: frozenset[int], used: frozenset[int]) -> str:
-        """Write who joins and who leaves where an input has another value."""
+        """Write which options join and leave at another value of an input."""
         words, joins, leaves = moved.words(at), then - used, used - then
         if not then:
             return f"{words}, no plan keeps the limits."

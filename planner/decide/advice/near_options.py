@@ -1,4 +1,4 @@
-"""The options that may come to be chosen where an input moves: few, however long the plan's list is."""
+"""Select the few options that may be chosen if an input changes, however long the plan's list is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from planner.decide.recommend.rank import hours_of, ranked, ranking_usd
 from planner.model.answer.option_estimate import CampaignOption
 
 FIRST = 20
-"""Of the answer's order."""
+"""Number of first options in the answer's order."""
 QUICKEST = 5
-"""An option that is much faster than the cheapest comes first without a deadline."""
+"""Number of quickest options; without a deadline, a much faster one may come first."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class NearOptions:
     case: Case
     options: tuple[CampaignOption, ...]
     note: str | None
-    """What the answer says where some were left out."""
+    """Note of the answer if some options were left out."""
 
     @classmethod
     def of(cls, case: Case, options: Sequence[CampaignOption]) -> NearOptions:
@@ -33,7 +33,7 @@ class NearOptions:
         The last are those that no other is both cheaper and faster than. What is no machine is kept: it costs no time.
         """
         order = ranked(options, case.limits, deadline_hours=hours_to(case.limits, today=case.today))
-        machines = {one.candidate.id for one in case.paced}
+        machines = {pace.candidate.id for pace in case.paced}
         able = [option for option in order if option.not_allowed is None and not lasting_refusals(option)]
         near = {option.id for option in (*order[:FIRST], *sorted(able, key=hours_of)[:QUICKEST], *_front(able))}
         near |= {option.id for option in order if option.id not in machines}
@@ -43,15 +43,15 @@ class NearOptions:
             "what to measure, and what would change the answer, is looked for among the first options, the quickest, "
             f"and those than which none is cheaper and faster: {len(near)} of {len(order)}"
         )
-        paced = tuple(one for one in case.paced if one.candidate.id in near)
+        paced = tuple(pace for pace in case.paced if pace.candidate.id in near)
         near_case = replace(case, paced=paced, estimates=None)
-        return cls(near_case, tuple(one for one in options if one.id in near), note)
+        return cls(near_case, tuple(option for option in options if option.id in near), note)
 
 
 def _front(options: Sequence[CampaignOption]) -> list[CampaignOption]:
-    """Return the options that none is both cheaper and faster than; of equal ones the first."""
+    """Return the options that no other beats in both cost and time; of equal options the first."""
     front: list[CampaignOption] = []
-    for option in sorted(options, key=lambda one: (hours_of(one), ranking_usd(one))):
+    for option in sorted(options, key=lambda option: (hours_of(option), ranking_usd(option))):
         if not front or ranking_usd(option) < ranking_usd(front[-1]):
             front.append(option)
     return front

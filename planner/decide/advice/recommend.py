@@ -1,4 +1,4 @@
-"""A plan in; what to do, why not otherwise, how sure, and what would change it, out."""
+"""Recommend an option for a plan: why not another, how sure the answer is, and what would change it."""
 
 from __future__ import annotations
 
@@ -52,25 +52,26 @@ def recommend(
 ) -> RecommendationDocument:
     """Answer a plan with listed options as `compare` does, and say how firmly the answer stands.
 
-    `asked`: names the plan and the answer in the commands of measurements; `paced`: its machines with their speeds, if
-    known.
+    `asked` names the plan and the answer in the commands of measurements. `paced`: its machines with speeds, if known.
     """
     case = Case.of(plan, catalog, today=today, paced=paced)
     alone = case.alone()
     limits, options = case.limits, alone.options
     chosen_mix = best_mix(alone, catalog, today=today)
-    document = with_mix(compare(campaign_document(plan, alone), limits, today=today), chosen_mix, limits)
+    kept_mix = chosen_mix if chosen_mix is not None and chosen_mix.kept else None
+    compared = compare(campaign_document(plan, alone), limits, today=today, mix=kept_mix)
+    document = with_mix(compared, chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
-    if chosen_mix is not None and chosen_mix.kept:
-        return recommend_mix(case, alone, chosen_mix, document, asked=asked)
+    if kept_mix is not None:
+        return recommend_mix(case, alone, kept_mix, document, asked=asked)
     near_options = NearOptions.of(case, options)
     near, beside = near_options.case, near_options.options
     rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near, beside)
     regret, valued = (None, []) if rule is None else worth_measuring(rule, near)
     inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
-    moving = [] if chosen is None else [swing(near, beside, one) for one in inputs]
-    turning = [] if chosen is None else [point for one in inputs for point in turning_points(near, beside, one)]
+    moving = [] if chosen is None else [swing(near, beside, moved) for moved in inputs]
+    turning = [] if chosen is None else [point for moved in inputs for point in turning_points(near, beside, moved)]
     turning += busy_points(case)
     return RecommendationDocument(
         answer_id=asked.answer_id,
@@ -149,14 +150,18 @@ def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[
         return ()
     usd = chosen.usd_confident
     turned = {
-        one.input + (one.option or "") for one in moving if {one.decision_at_low, one.decision_at_high} != {chosen.id}
+        moved.input + (moved.option or "")
+        for moved in moving
+        if {moved.decision_at_low, moved.decision_at_high} != {chosen.id}
     }
-    told = [one for one in moving if width(one, usd) > WORTH_SAYING or one.input + (one.option or "") in turned]
-    return tuple(sorted(told, key=lambda one: (-width(one, usd), one.input, one.option or "")))
+    told = [
+        moved for moved in moving if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
+    ]
+    return tuple(sorted(told, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
 
 
 def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:
-    """Return what would be recommended at other confidences, and what it costs more than at the plan's own."""
+    """Return the recommendation at other confidences, with its extra cost over the plan's own."""
     own = case.limits.confidence
     rows = []
     for confidence in sorted({*CONFIDENCES, own}):
@@ -185,7 +190,7 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
 def _notes(
     case: Case, options: Sequence[CampaignOption], recommended: CampaignOption | None, left_out: str | None
 ) -> tuple[str, ...]:
-    """Return what decides beside the figures of the table, as `compare` says it, and what was not looked at."""
+    """Return the notes that `compare` has too, and one on options that were not examined."""
     until = hours_to(case.limits, today=case.today)
     order = ranked(options, case.limits, deadline_hours=until)
     waits = waiting_note(order, case.limits, deadline_hours=until)

@@ -1,4 +1,4 @@
-"""How firmly a mix stands, as `planner recommend` says it."""
+"""Recommend a mix, with how sure it is and what would change it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from planner.model.answer.recommendation import (
 from planner.model.plan.plan import Prefer
 
 A_SECOND = timedelta(seconds=1)
-"""A run that ends at midnight ends on the day before."""
+"""A run that ends at midnight counts as ending on the day before."""
 NOT_MEASURED = "time decides here: what a measurement is worth is counted in USD alone, so none is proposed"
 
 
 def recommend_mix(
     case: Case, alone: Alone, chosen: Chosen, document: ComparisonDocument, *, asked: AskedPlan
 ) -> RecommendationDocument:
-    """Say of a mix when what runs where, how sure it is, what being surer costs, and what would change it."""
+    """Return the plan of a mix, its chances, the cost of more certainty, and what would change it."""
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
     mixed = MixedCase(case, question_of(alone, case.catalog, today=case.today), chosen, objective)
     by_cost = objective is Objective.COST
@@ -66,24 +66,24 @@ def recommend_mix(
         turning_points=tuple(mixed.turning_points()),
         swings=tuple(mixed.swings()),
         at_confidence=_at_confidences(case, alone, chosen, objective),
-        alternatives=tuple(_of_mix(one, chosen) for one in alternatives(document)),
+        alternatives=tuple(_of_mix(other, chosen) for other in alternatives(document)),
         notes=document.notes if by_cost else (*document.notes, NOT_MEASURED),
     )  # fmt: skip
 
 
 def mix_placements(chosen: Chosen) -> tuple[PlannedRuns, ...]:
-    """Return what each option of a plan runs, and until which day."""
+    """Return the runs of each option of a plan, with their days."""
     return tuple(
         PlannedRuns(
-            option=one.option, display_name=one.name, runs=one.runs, nodes=one.nodes or None,
-            start=one.start.date(), end=(one.end - A_SECOND).date(), usd=one.usd,
+            option=placed.option, display_name=placed.name, runs=placed.runs, nodes=placed.nodes or None,
+            start=placed.start.date(), end=(placed.end - A_SECOND).date(), usd=placed.usd,
         )
-        for one in chosen.plan.placements
+        for placed in chosen.plan.placements
     )  # fmt: skip
 
 
 def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objective) -> tuple[AtConfidence, ...]:
-    """Return the best plan at other confidences, and what it costs more than at the plan's own."""
+    """Return the best plan at other confidences, with its extra cost over the plan's own."""
     own, rows = alone.limits.confidence, []
     for confidence in sorted({*CONFIDENCES, own}):
         plan = chosen
@@ -104,13 +104,13 @@ def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objecti
                 continue
             plan = found
         parts = plan.plan.placements
-        alike = {one.option for one in parts} == {one.option for one in chosen.plan.placements}
+        alike = {part.option for part in parts} == chosen.options
         rows.append(
             AtConfidence(
                 confidence=confidence,
                 recommended=parts[0].option if len(parts) == 1 else None,
                 display_name=None if alike else parts[0].name if len(parts) == 1 else f"a mix of {len(parts)}",
-                options=tuple(one.option for one in parts),
+                options=tuple(part.option for part in parts),
                 usd=plan.usd_confident,
                 more_usd=plan.usd_confident - chosen.usd_confident,
                 done_by=plan.done_by_confident,
@@ -119,13 +119,13 @@ def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objecti
     return tuple(rows)
 
 
-def _of_mix(one: Alternative, chosen: Chosen) -> Alternative:
-    """Say of an option that takes part how many runs it does; of others why they do not do all of them."""
-    runs = next((placed.runs for placed in chosen.plan.placements if placed.option == one.option), None)
+def _of_mix(other: Alternative, chosen: Chosen) -> Alternative:
+    """Return an alternative with the number of runs it does in the mix, and why it does not do all of them."""
+    runs = next((placed.runs for placed in chosen.plan.placements if placed.option == other.option), None)
     if runs is None:
-        return one
-    alone = one.why_not
-    if one.feasible and one.usd_confident is not None and chosen.usd_confident > 0:
-        alone = ratio_text(one.usd_confident / chosen.usd_confident)
+        return other
+    alone = other.why_not
+    if other.feasible and other.usd_confident is not None and chosen.usd_confident > 0:
+        alone = ratio_text(other.usd_confident / chosen.usd_confident)
     text = f"does {runs:,} of them; alone: {alone}" if alone else f"does {runs:,} of them"
-    return one.model_copy(update={"why_not": text, "feasible": False})
+    return other.model_copy(update={"why_not": text, "feasible": False})

@@ -50,11 +50,11 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class SampleValue:
-    """Of one measurement, before its result is known."""
+    """Value of one measurement before its result is known."""
 
     worth: float
-    """Expected regret before, less that after: in the unit of the regret. Below 0 where the rule errs on the side of
-    caution: it pays for being sure."""
+    """Expected regret before less that after, in the unit of the regret. Below 0 if the rule is cautious: it pays for
+    certainty."""
     chance_to_change: float
     """That other options are used after it."""
     instead: frozenset[str] | None

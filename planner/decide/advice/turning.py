@@ -1,4 +1,4 @@
-"""What moves the answer most, and at which values of its inputs it turns: every point is the whole rule again."""
+"""Find the inputs that move the answer most, and their values at which it changes, by ranking again."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from planner.errors import InputError
 from planner.model.answer.recommendation import InputSwing, TurningPoint
 
 LOOKED_AT = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
-"""How far from its value an input is followed, by these factors on both sides: what turns within one is found."""
+"""Factors by which an input is moved in both directions to find a change."""
 NEARLY = 0.01
 STEPS = 8
-"""Of the bisection between two of them: to better than half a percent."""
+"""Steps of the bisection between two of them, to better than half a percent."""
 
 
 def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:
@@ -24,7 +24,7 @@ def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:
     chosen = case.decide(options).id
     read = moved.options_if or moved.options_at
     ends = [_at(read, value) for value in (moved.range.low, moved.range.high)]
-    usd = [next((one.usd_confident for one in at if one.id == chosen), None) for at in ends]
+    usd = [next((option.usd_confident for option in at if option.id == chosen), None) for at in ends]
     low, high = (case.decide(at).id for at in ends)
     return InputSwing(
         input=moved.name, option=moved.option.id if moved.option else None, unit=moved.unit,
@@ -33,17 +33,19 @@ def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:
     )  # fmt: skip
 
 
-def width(one: InputSwing, usd: float) -> float:
-    """Return how far an input moves the cost, as a factor in logarithms; an end that is not known counts not at all."""
-    ends = [math.log(max(end, 0.01) / max(usd, 0.01)) for end in (one.usd_at_low, one.usd_at_high) if end is not None]
+def width(moved: InputSwing, usd: float) -> float:
+    """Return the logarithm of the factor by which an input moves the cost; unknown ends do not count."""
+    ends = [
+        math.log(max(end, 0.01) / max(usd, 0.01)) for end in (moved.usd_at_low, moved.usd_at_high) if end is not None
+    ]
     return max((abs(end) for end in ends), default=0.0)
 
 
 def turning_points(case: Case, options: Options, moved: MovedInput) -> list[TurningPoint]:
-    """Return the nearest value on each side at which another option is recommended, or none; nothing where none is
-    within a factor of 5, or within the values that it can take.
+    """Return the nearest value on each side at which another option is recommended, or none is.
 
-    Bisection in logarithms between the last looked-at value with the same decision and the first with another.
+    Values beyond a factor of 5, or that the input cannot take, are not tried. The value is found by bisection in
+    logarithms between the last tried value with the same decision and the first with another.
     """
     before = case.decide(options)
     names = {option.id: name_of(option) for option in options}
@@ -66,7 +68,7 @@ def turning_points(case: Case, options: Options, moved: MovedInput) -> list[Turn
 
 
 def distance(point: TurningPoint) -> float:
-    """Return how far the input is from turning the answer, as a factor in logarithms."""
+    """Return the logarithm of the factor between the input and its turning value."""
     return abs(math.log(point.at / point.today))
 
 
@@ -87,7 +89,7 @@ def _between(
 
 
 def _at(read: Callable[[float], Options], value: float) -> Options:
-    """Return the options there; none where a plan with this value cannot be answered."""
+    """Return the options at a value; none if a plan with this value cannot be answered."""
     try:
         return read(value)
     except InputError:
@@ -107,7 +109,7 @@ def _point(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) 
 
 
 def _sentence(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) -> str:
-    """Write one in at most twenty words: `Lambda, 1x H100 wins above 0.41 USD a kWh; today 0.15.`"""
+    """Write a turning point in at most twenty words: `Lambda, 1x H100 wins above 0.41 USD a kWh; today 0.15.`"""
     today, above = moved.range.value, at > moved.range.value
     wins = f"{names.get(then.answer or '', '')} wins" if then.recommended else "no option keeps the limits"
     side = "above" if above else "below"

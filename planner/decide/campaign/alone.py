@@ -1,4 +1,4 @@
-"""A plan's campaign on each of its options alone."""
+"""Estimate a plan's campaign on each of its options alone."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Alone:
 
     estimated: Estimated
     options: tuple[CampaignOption, ...]
-    """Several trainings at once where one after another misses a limit (`side_by_side.py`); mixes are made of these."""
+    """Options, with several trainings at once if one after another misses a limit. Mixes are made of these."""
     hurries: tuple[Hurry | None, ...]
-    """Why several run at once on each option."""
+    """Reason why several run at once on each option."""
     groups: tuple[Runs, ...]
     limits: CampaignLimits
-    """With the budget in USD."""
+    """Limits, with the budget in USD."""
     budget: Quantity | None
     currency: Currency | None = None
-    """The plan's own."""
+    """Currency of the plan."""
 
 
 def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> Alone:
     """Run the plan's campaign on each option alone, with its chances.
 
-    `estimated`: its options, where they are estimated already (`estimate_options`, `without_limits`).
+    `estimated`: estimates of its options that exist already (`estimate_options`, `without_limits`).
     """
     budget, limits = budget_of(plan.campaign, plan.currency), limits_in_usd(plan.campaign, plan.currency)
     if estimated is None:
@@ -46,5 +46,5 @@ def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
         option_alone(option, limits, catalog, budget=budget, groups=groups, today=today, currency=plan.currency)
         for option in estimated.options
     ]
-    made, hurries = tuple(one.option for one in options), tuple(one.hurry for one in options)
+    made, hurries = tuple(alone.option for alone in options), tuple(alone.hurry for alone in options)
     return Alone(estimated, made, hurries, groups, limits, budget, plan.currency)

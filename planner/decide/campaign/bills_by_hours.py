@@ -1,4 +1,4 @@
-"""The bills of a campaign at other lengths than the most likely one."""
+"""Compute the bills of a campaign at other lengths than the most likely one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from planner.quantity.conversion import interval
 from planner.quantity.interval import MOST
 
 LENGTHS = (0.02, 1.0, 50.0)
-"""Of the most likely hours: between them a bill grows with its hours in a straight line, but where its term ends."""
+"""Multiples of the most likely hours between which a bill grows linearly, except at the end of its term."""
 
 
 def cost_by_hours(
     estimated: EstimatedOption, work: BilledTrainings, *, share: float, hours: Quantity | None, usd: Quantity | None,
     credits: Sequence[LastingCredit],
 ) -> CostByHours | None:  # fmt: skip
-    """Return the campaign's bill at other lengths than the most likely one; None where it grows by the hour alone.
+    """Return the campaign's bill at other lengths than the most likely one; None if it grows only with the hours.
 
-    `hours`: of the campaign; of one run where others take turns with the machines, and then also those of `credits`.
-    `share`: the mean work of a training, as a share of the plan's. What is bought for hours that are decided on ahead
-    (a block, a window), or paid by the token, costs the same however long the work takes.
+    `hours`: hours of the campaign; of one run if others take turns with the machines, as then those of `credits` are.
+    `share`: mean work of a training, as a share of the plan's. A block, a window and a price by the token cost the same
+    however long the work takes.
     """
     if hours is None or usd is None or hours.value <= 0 or usd.value <= 0:
         return None
@@ -42,9 +42,9 @@ def cost_by_hours(
             return None
         exact, lengths = _at_exact_hours(estimated), list(LENGTHS)
         if rates.terms.once:
-            one, two = (billed_hours(exact, share=times * share).value for times in (1, 2))
+            single, double = (billed_hours(exact, share=times * share).value for times in (1, 2))
             per_run = [rates.terms.minimum_hours / runs for runs in work.by_set]
-            ends = [(each - (2 * one - two)) / max(two - one, 1e-12) for each in per_run]
+            ends = [(each - (2 * single - double)) / max(double - single, 1e-12) for each in per_run]
             lengths = sorted({*lengths, *(end for end in ends if LENGTHS[0] < end < LENGTHS[-1])})
         billed = [campaign_bill(exact, work, (), share=share * length) for length in (*lengths, 1.0)]
         known = [each.usd for each in billed if each is not None]

@@ -1,4 +1,4 @@
-"""What a campaign may cost, in USD."""
+"""Convert a campaign's budget to USD."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.quantity.local_currency import local_to_usd
 
 
 def budget_of(limits: CampaignLimits, currency: Currency | None = None) -> Quantity | None:
-    """Return the budget; one in the plan's own currency at its rate, with the range of that rate. None: no budget."""
+    """Return the budget in USD, from the plan's own currency with the range of its rate; None without a budget."""
     usd, local = limits.budget_usd, limits.budget_local
     if usd is not None:
         return to_quantity(Interval.exact(usd), Unit.USD, Basis.QUOTED, "the plan: campaign.budget_usd")
@@ -22,7 +22,7 @@ def budget_of(limits: CampaignLimits, currency: Currency | None = None) -> Quant
 
 
 def limits_in_usd(limits: CampaignLimits, currency: Currency | None) -> CampaignLimits:
-    """Return the limits with the budget in USD: one in the plan's own currency at the rate itself."""
+    """Return the limits with the budget in USD; a budget in the plan's own currency is converted at the rate."""
     if limits.budget_local is None:
         return limits
     budget = budget_of(limits, currency)

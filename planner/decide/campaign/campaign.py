@@ -1,4 +1,4 @@
-"""Many trainings on one option: how long and how much; whether the limits hold stands in `chances.py`."""
+"""Estimate time and cost of a campaign on one option. `chances.py` adds how surely it keeps the limits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
-from planner.decide.campaign.campaign_hours import campaign_hours, confident_hours, other_use_of, window_reasons
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
-from planner.decide.campaign.run_groups import ALL_RUNS, Runs, mean_work
+from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
 from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
@@ -31,12 +30,15 @@ from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits, Owning
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
+from planner.quantity.formula import named
+from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
 OF_CAMPAIGN = ("notes", "bill", "assumed_rates", "smallest_purchase_usd", "not_allowed", "not_allowed_reasons")
-"""Fields of one training's estimate that a campaign has otherwise."""
+"""Fields of one training's estimate that a campaign replaces."""
 
 
 def campaign_option(
@@ -49,23 +51,27 @@ def campaign_option(
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
-    campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
-                     / (1 - other_use), where others use the machine as well; of unlike `groups` those of the lane that
-                     ends last (`longest_lane`); longer by the turns of others (`turns.py`)
-    campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
-                     and of one that is bought for it what keeping it costs (planner/cost/ownership/purchase.py)
+    campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours if rented) / (1 - other_use)
+    campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py)
 
-    `at_once` trainings run side by side, each on machines of its own: a cloud is taken to have enough of them,
-    a site runs no more than floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts
-    on `limits.start`, else today, and not before the machine is ready.
+    Unlike `groups` take the hours of the lane that ends last (`longest_lane`). Turns of others add to them
+    (`turns.py`). An owned machine costs runs x usd_marginal; one that is bought also costs its keeping
+    (planner/cost/ownership/purchase.py).
+
+    `at_once` trainings run side by side, each on its own machines. A cloud is assumed to have enough of them; a site
+    runs at most floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts on
+    `limits.start`, else today, and not before the machine is ready.
     """
+    from planner.decide.outcomes.option_outcomes import TimedOption
+
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
-    hours = campaign_hours(estimated, groups, at_once, limits.runs)
-    alone = confident_hours(estimate, hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
+    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
+    timed = TimedOption.of(estimate)
+    alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
     work = BilledTrainings(
         trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0
     )
@@ -88,14 +94,14 @@ def campaign_option(
     bill = _after_credits(billed, estimate, catalog, finish)
     surely = alone
     if between is not None:
-        surely = confident_hours(
-            estimate, between.run_hours, limits.confidence, runs=limits.runs, at_once=at_once, between=between
+        surely = timed.hours_at(
+            between.run_hours, limits.confidence, runs=limits.runs, at_once=at_once, between=between
         )
     ended = last_day(start=start, hours=surely, passed=passed) if hours else None
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
-    of_windows, of_groups = window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
+    of_windows, of_groups = _window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *of_windows, *of_groups)
     unchanged = {name: value for name, value in estimate if name not in OF_CAMPAIGN}
     return CampaignOption(
@@ -137,7 +143,7 @@ def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
-    """Return the hours for which a block, its stated window, or an allocation's node-hours can be used."""
+    """Return the usable hours of a block, of its stated window, or of an allocation's node-hours."""
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:
         return max(0.0, window.hours - BLOCK_LAST_HOURS)
@@ -158,9 +164,9 @@ def _after_credits(
 def _lasting_credits(
     estimate: OptionEstimate, catalog: Catalog, between: BetweenTurns | None, *, start: date, passed: float
 ) -> tuple[LastingCredit, ...]:
-    """Return the credits of its provider, each with the hours that a campaign may take until its last day ends.
+    """Return its provider's credits, each with the hours that a campaign may take until the credit's last day ends.
 
-    Where others take turns: with the hours that one run may take.
+    If others take turns, these are the hours that one run may take.
     """
     if estimate.offer is None:
         return ()
@@ -177,7 +183,7 @@ def _lasting_credits(
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
-    """Return how many trainings run side by side: as many as are asked for, the site has nodes for, the quota holds."""
+    """Return how many trainings run side by side: as asked, but no more than the site's nodes and the quota allow."""
     candidate = estimated.candidate
     if candidate is None:
         return limits.side_by_side
@@ -194,9 +200,13 @@ def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, rea
     if at_once < wanted and estimated.candidate is not None:
         holds = "site has nodes" if estimated.candidate.quota is None else "quota holds nodes"
         notes.append(f"{wanted} at once are asked for; the {holds} for {at_once}")
-    if others := other_use_of(estimated):
+    if others := _other_use(estimated):
         notes.append(f"others use {others:g} of its busy hours, so the campaign takes 1 / {1 - others:g} as long")
     return tuple(notes)
+
+
+def _other_use(estimated: EstimatedOption) -> float:
+    return (estimated.candidate.option.other_use or 0.0) if estimated.candidate is not None else 0.0
 
 
 def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity | None) -> tuple[Reason, ...]:
@@ -205,10 +215,52 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
 
 
+def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
+    """Return that the window of a block is too short for the hours that the campaign stays under with the confidence.
+
+    Its runs end half an hour before the window does.
+    """
+    window = estimated.candidate.option.window if estimated.candidate is not None else None
+    if window is None or surely <= window.hours - BLOCK_LAST_HOURS:
+        return ()
+    ends = window.end.isoformat(timespec="minutes")
+    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign may take {surely:.4g} h"
+    figures = {"window_hours": window.hours, "run_hours": surely}
+    return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
+
+
 def _group_reasons(groups: Sequence[Runs], nodes: int | None) -> tuple[Reason, ...]:
-    """Return which groups of runs may not have this number of nodes, so that the option alone does not do them all."""
+    """Return which groups of runs may not use this number of nodes, so that the option alone cannot do them all."""
     names = [group.name for group in groups if not group.takes(nodes)]
     if not names:
         return ()
-    text = f"its {nodes} {'node is' if nodes == 1 else 'nodes are'} not what {' and '.join(names)} may have"
+    machines = "1 node" if nodes == 1 else f"{nodes} nodes"
+    groups_rule = f"group {names[0]} rules" if len(names) == 1 else f"groups {' and '.join(names)} rule"
+    text = f"has {machines} a training, which {groups_rule} out"
     return (Reason(code=ReasonCode.NODES_NOT_ASKED, text=text),)
+
+
+def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once: int, runs: int) -> Quantity | None:
+    estimate, others = estimated.option, _other_use(estimated)
+    wall, startup = estimate.wall_hours, estimate.time.launch_hours if estimate.time else None
+    if wall is None:
+        return None
+    launch = startup if startup is not None and startup.value > 0 else None
+    work, starts = longest_lane(groups, at_once, hours=wall.value, startup=launch.value if launch else 0.0)
+    hours, each, parts = interval(wall, Unit.HOURS).scaled(work), f"{wall.value:.5g} h", [wall]
+    if launch is not None:
+        hours = sum_of([hours, interval(launch, Unit.HOURS).scaled(starts)])
+        each, parts = f"({wall.value:.5g} + {launch.value:.3g} of its launch) h", [wall, launch]
+    times = f"{starts:g} one after another" if work == starts else f"{starts:g} one after another, {work:.4g} in work,"
+    repeated = f"{times} x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
+    source = "; ".join([f"{repeated}{wall.source}", *(part.source for part in parts[1:])])
+    shares = {id(wall): wall.value * work, id(launch): launch.value * starts if launch else 0.0}
+    heavy = [part for part in parts if shares[id(part)] >= MATERIAL_FRACTION * hours.value]
+    if others:
+        source = f"1 / (1 - {others:g} that others use) x {source}"
+    whole = named("campaign_hours", hours.scaled(1 / (1 - others)), "h", "runs one after another, with their launches")
+    return derived(whole, Unit.HOURS, *heavy, source=source)
+
+
+def _trainings(runs: int) -> str:
+    return "1 training" if runs == 1 else f"{runs} trainings"

@@ -1,4 +1,4 @@
-"""The bill of a campaign on one option, and the hours of a run that it counts."""
+"""Bill a campaign on one option, and count the billed hours of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.quantity.interval import Interval
 def campaign_bill(
     estimated: EstimatedOption, work: BilledTrainings, kept: Sequence[UnroundedLine], *, share: float = 1.0
 ) -> Billed | None:
-    """Bill the campaign: a term is bought once for all of it, everything else training by training.
+    """Bill the campaign: a term once for all of it, everything else training by training.
 
     `share`: the mean work of a training, as a share of the plan's; what is kept and moved is that of the plan's.
     """

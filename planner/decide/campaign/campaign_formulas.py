@@ -1,4 +1,4 @@
-"""The formulas of what a comparison says of an option, from its total down to the numbers that files state."""
+"""Print the formulas of an option's figures, from its total down to the numbers in files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANCES = ("usd_confident", "chance_deadline", "chance_budget", "chance_both")
 def campaign_formulas(
     option: CampaignOption, plan: Plan, *, today: date, **more: float | None
 ) -> tuple[FormulaUsed, ...]:
-    """Return the formulas of an option whose quantities were computed while formulas were recorded; `more`: others."""
+    """Return the formulas of an option whose quantities were computed with recording; `more` are further numbers."""
     again = with_chances(
         option, plan.campaign, budget=budget_of(plan.campaign, plan.currency), today=today, currency=plan.currency
     )
@@ -41,11 +41,11 @@ def campaign_formulas(
             numbers[name] = named(name, number, "")
     units = {name: quantity.unit.value for name, quantity in quantities.items() if quantity is not None}
     formulas = printed({name: number for name, number in numbers.items() if number is not None}, units)
-    return tuple(_linked(one, formulas) for one in formulas)
+    return tuple(_linked(formula, formulas) for formula in formulas)
 
 
 def _last_day(option: CampaignOption, plan: Plan, *, today: date) -> float | None:
-    """Return the number of the campaign's last day, its first being 1; None where its end is not counted so."""
+    """Return the number of the campaign's last day, counted from 1; None if its end is computed otherwise."""
     hours, start = option.campaign_hours, option.ready_on
     if hours is None or start is None or option.finish is None:
         return None
@@ -58,8 +58,8 @@ def _last_day(option: CampaignOption, plan: Plan, *, today: date) -> float | Non
 
 
 def _linked(formula: FormulaUsed, formulas: tuple[FormulaUsed, ...]) -> FormulaUsed:
-    """Return a formula whose speed is that of the step's formula, where it is: money is computed before the step is."""
-    speed = next((one for one in formulas if one.name == SPEED), None)
+    """Return a formula whose speed refers to the step's formula, because money is computed before the step is."""
+    speed = next((formula for formula in formulas if formula.name == SPEED), None)
     if speed is None:
         return formula
     inputs = tuple(

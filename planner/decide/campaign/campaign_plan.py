@@ -1,4 +1,4 @@
-"""What a campaign plan says: how many runs go where, from when to when, for how much, and what that rests on."""
+"""Data of a campaign plan: runs of each option with their times, cost and evidence."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ class PlacedRuns:
     """Name of their group."""
     runs: int
     work: float
-    """Work of one of them, as a share of the plan's `work`."""
+    """Work of one run, as a share of the plan's `work`."""
     hours: Quantity
-    """From the start of one to the start of the next: its launch, where it is rented, its steps and what stops them."""
+    """Hours from the start of one run to the start of the next: launch if rented, steps and interruptions."""
     phase: int = 0
-    """Runs of a phase begin when all runs of the phase before have ended, on every lane: rungs of successive halving.
-    Without rungs all are of phase 0."""
+    """Phase of the runs, a rung of successive halving; it begins when all runs of the phase before have ended.
+    Without rungs it is 0."""
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One set of machines in one window of time; it runs its trainings one after another."""
+    """One set of machines in one window of time, which runs its trainings one after another."""
 
     opens: datetime
-    """The first moment at which the set can be used: where its option's machines can be had, or others leave it."""
+    """First moment at which the set can be used: its machines are available, and no others use them."""
     closes: datetime | None
-    """By when its runs must have ended, whatever the deadline: the end of a block, of a grant, or others' turn."""
+    """Moment by which its runs must end, whatever the deadline: the end of a block or grant, or others' turn."""
     runs: tuple[PlacedRuns, ...]
-    """In the order in which they run."""
+    """Runs in their order."""
     end: datetime
-    """Of the last run, by the middle values."""
+    """End of the last run, at the middle values."""
     most_hours: float | None = None
-    """For how long its machines can be used: what the block that is bought for it holds. None: no block is bought."""
+    """Usable hours of the block that is bought for it; None if no block is bought."""
 
     @property
     def count(self) -> int:
@@ -56,48 +56,48 @@ class Placement:
     """The runs that one option does."""
 
     option: str
-    """Its id."""
+    """Id of the option."""
     name: str
-    """What a person calls it."""
+    """Display name of the option."""
     lanes: tuple[Lane, ...]
     nodes: int
-    """Of all its lanes that run at the same time."""
+    """Nodes of all lanes that run at the same time."""
     start: datetime
     end: datetime
-    """Of the last run, by the middle values."""
+    """End of the last run, at the middle values."""
     usd: Quantity
-    """What its runs add to the bills; of a purchase with what is paid at once."""
+    """Cost that its runs add to the bills, with the price of a purchase."""
     hourly_share: float
-    """Of `usd` that grows with the hours that the runs take: none of a purchase, a block, the least term, a service."""
+    """Share of `usd` that grows with the hours of the runs; 0 for a purchase, block, shortest term or service."""
     cost: CostByHours | None
-    """Of a term: the bill at other lengths, 1 being the likely one; None where it grows by the hour."""
+    """Bill of a term at other lengths, the likely one being 1; None if it grows with the hours."""
     payer: str | None
-    """Whose credits pay its bill."""
+    """Provider whose credits pay its bill."""
     time: TrainingTime | None
-    """Of one training of the plan's `work`: goodput, interruptions to be expected, checkpoint interval, convergence."""
+    """Time of one training of the plan's `work`: goodput, interruptions, checkpoint interval, convergence."""
     earliest_start: Quantity | None
-    """Hours from the campaign's start until its machines can be had. Its basis says how it is known: quoted, measured
-    (observed) or assumed; its range is the 90 % range. None: nobody knows, and the plan counts no wait."""
+    """Hours from the campaign's start until its machines are available, with the 90 % range. The basis says how it is
+    known: quoted, measured (observed) or assumed. None if unknown; the plan then counts no wait."""
     queued: Queue | Tries | None
-    """From which its waits are drawn, in place of the range."""
+    """Queue or tries from which its waits are drawn, instead of the range."""
     most_hours: float | None
-    """For how long one set of machines, or all of them after each other, can be used: what an allocation holds."""
+    """Hours of an allocation, for which its sets of machines can be used in total; None without one."""
     doubtful: bool
-    """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
+    """True if it rests on a doubtful measurement: hours may be wrong by a further factor of 1.5."""
     price_stale: bool
     price_refreshed: bool | None
-    """Whether `planner prices refresh` can renew it; else one asks for a quote."""
+    """True if `planner prices refresh` can renew the price; otherwise one asks for a quote."""
     price_cause: str = ""
-    """Name of what its price errs by."""
+    """Name of the cause of its price's error."""
     causes: tuple[tuple[str, float], ...] = ()
     """Causes of the error of its hours, which other options share (`OptionEstimate.error_causes`)."""
     between: BetweenTurns | None = None
-    """When its machines are free of others' turns. Set where it does all runs and they are equal: a run may then begin
-    in any gap that holds it, also outside its lane."""
+    """Times between others' turns. Set if the option does all runs and they are equal: a run may then begin in any gap
+    that holds it, also outside its lane."""
 
     @property
     def closed(self) -> bool:
-        """Return whether its machines are taken away at some time, for good."""
+        """Return whether its machines are taken away for good at some time."""
         ends = any(lane.closes is not None or lane.most_hours is not None for lane in self.lanes)
         return self.most_hours is not None or (ends and self.between is None)
 
@@ -109,10 +109,10 @@ class Placement:
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """The chosen plan; times carry their zone."""
+    """Chosen plan; times carry their zone."""
 
     start: datetime
-    """From which the hours of the campaign are counted."""
+    """Moment from which the hours of the campaign are counted."""
     deadline: datetime | None
     budget_usd: Quantity | None
     confidence: float
@@ -120,21 +120,21 @@ class CampaignPlan:
     usd: Quantity
     """Sum over the placements; ranges add end to end."""
     credits: Mapping[str, Sequence[LastingCredit]]
-    """What pays before anybody does, by whose bills it pays, with the hours from `start` until which it lasts."""
+    """Credits by the provider whose bills they pay, with the hours from `start` for which they last."""
     hours: Quantity
-    """From the start to the end of the last run."""
+    """Hours from the start to the end of the last run."""
     gap: float
-    """How far the objective may lie above the best possible, as a share of it; 0 where the optimum is proven."""
+    """Largest distance of the objective from the optimum, as a share of it; 0 if the optimum is proven."""
 
     @property
     def credits_usd(self) -> float:
-        """Return what credits pay of the bills, by the middle values: of each payer's at most all."""
+        """Return the part of the bills that credits pay, at the middle values."""
         bills: dict[str, float] = {}
         ends: dict[str, datetime] = {}
-        for one in self.placements:
-            if one.payer is not None:
-                bills[one.payer] = bills.get(one.payer, 0.0) + one.usd.value
-                ends[one.payer] = max(one.end, ends.get(one.payer, one.end))
+        for placed in self.placements:
+            if placed.payer is not None:
+                bills[placed.payer] = bills.get(placed.payer, 0.0) + placed.usd.value
+                ends[placed.payer] = max(placed.end, ends.get(placed.payer, placed.end))
         return sum(min(bill, self._lasting(payer, ends[payer])) for payer, bill in bills.items())
 
     def _lasting(self, payer: str, end: datetime) -> float:

@@ -1,4 +1,4 @@
-"""How sure it is that an option keeps the plan's limits, and what it stays under with the plan's confidence."""
+"""Add the chances that an option keeps the plan's limits, and its cost and time at the plan's confidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from planner.decide.outcomes.outcomes import Outcomes
 
 ROUNDING = 0.005
-"""A chance that is lower by less is as asked for: ranges and samples are not right to half a percent."""
+"""A chance that is lower by less counts as reached, because ranges and samples are not exact to half a percent."""
 MEDIAN = 0.5
 
 
@@ -78,7 +78,7 @@ def with_chances(
 
 
 def hours_to(limits: CampaignLimits, *, today: date) -> float:
-    """Return the hours from the start to the end of the deadline's day: infinite without one, 0 where it has passed."""
+    """Return the hours from the start to the end of the deadline's day; infinite without one, 0 if it has passed."""
     if limits.deadline is None:
         return math.inf
     start = limits.start or today
@@ -88,7 +88,7 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
 def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) -> float:
     """Return the hours from the campaign's first until the option's machines can be had.
 
-    An order of machines counts from today; days of it that pass before the campaign begins are not waited for.
+    An order of machines counts from today; its days before the campaign begins are not waited for.
     """
     first = limits.start or today
     ahead = (first - today).days

@@ -1,4 +1,4 @@
-"""What a campaign costs by how its machine is held: paid now, cash out, to pay, left, in full."""
+"""Compute a campaign's payments by how its machine is held: now, in cash, after credits, resale, full cost."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from planner.quantity.interval import Interval, sum_of
 
 @dataclass(frozen=True)
 class Bought:
-    """What machines that must be bought cost, and what they fetch on the campaign's last day."""
+    """Price of machines that are bought, and their resale value on the campaign's last day."""
 
     paid: Quantity
     left: Quantity | None
-    """None where that day is not known."""
+    """Resale value; None if that day is not known."""
 
 
 @dataclass(frozen=True)
 class CampaignMoney:
-    """What the campaign costs, as the fields of `CampaignOption`; None where it is not known."""
+    """Payments of the campaign, as the fields of `CampaignOption`; None if unknown."""
 
     pay_now_usd: Quantity | None
     cash_usd: Quantity | None
@@ -48,7 +48,7 @@ def kept_entries(estimated: EstimatedOption, *, nodes: int, days: int | None) ->
 
 
 def bought(estimated: EstimatedOption, catalog: Catalog, *, nodes: int, days: int | None) -> Bought | None:
-    """Return what the machines of an option cost that must be bought; None of others, and at a price nobody knows."""
+    """Return the cost of machines that must be bought; None for other options, and if the price is unknown."""
     resolved = estimated.resolved
     if estimated.option.hold is not Hold.BUY or resolved is None:
         return None
@@ -71,8 +71,8 @@ def campaign_money(
 
     cash   = campaign_usd, of a purchase with what is paid now
     to pay = max(0, cash - credits of the provider that last until the last day)
-    taken off = what is left of a purchase if it is sold + other use x (cash - electricity - that)
-    full   = runs x the full cost of owning for the hours of one training, of a machine that somebody has or buys
+    taken off = resale value of a purchase if it is sold + other use x (cash - electricity - resale value)
+    full   = runs x the full cost of owning for the hours of one training, of an owned or bought machine
     """
     option, total = estimated.option, estimated.option.usd_total
     full = total if option.hold in (Hold.HAVE, Hold.BUY) else None
@@ -96,7 +96,7 @@ def campaign_money(
 
 
 def _after_credits(cash: Quantity, hours: Quantity | None, cost: CostByHours | None) -> Quantity:
-    """Take off what credits of its provider pay, from the range as well: those that last until the campaign ends."""
+    """Subtract the credits of its provider that last until the campaign ends, also from the range."""
     if hours is None or cost is None or not cost.credits:
         return cash
     import numpy as np
@@ -109,7 +109,7 @@ def _after_credits(cash: Quantity, hours: Quantity | None, cost: CostByHours | N
 
 
 def _taken_off(estimated: EstimatedOption, cash: Quantity, electricity: Interval, purchase: Bought) -> Quantity | None:
-    """Return what a bought machine fetches where it is sold, and others' share of the rest but its electricity."""
+    """Return the resale value of a bought machine if it is sold, and others' share of its other costs."""
     candidate = estimated.candidate
     assert candidate is not None
     sold = purchase.left if candidate.option.sell_after else None

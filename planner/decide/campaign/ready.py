@@ -1,4 +1,4 @@
-"""From which day an option's machine can be used."""
+"""Find the first day on which an option's machine can be used."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 @dataclass(frozen=True)
 class Ready:
-    """The day, and how long the machine takes to come where it is ordered today."""
+    """First day, and the lead time of a machine that is ordered today."""
 
     on: date
     lead: Quantity | None = None
     note: str | None = None
     hours: float = 0.0
-    """Of that day, until it is ready."""
+    """Hours of that day until it is ready."""
 
 
 def ready(estimated: EstimatedOption, catalog: Catalog, *, begins: date, today: date) -> Ready:
-    """Return the option's `ready_on`; else today, after the lead time of what must be bought, or leased, first.
+    """Return the option's `ready_on`; else today, after the lead time of a machine that is bought or leased.
 
-    A grant can be used from the day on which its window opens. What one waits for is asked for when the campaign
-    `begins`.
+    A grant can be used from the day on which its window opens. Waiting for a machine starts when the campaign `begins`.
     """
     candidate = estimated.candidate
     if candidate is None:
@@ -59,7 +58,7 @@ def ready(estimated: EstimatedOption, catalog: Catalog, *, begins: date, today: 
 
 
 def stated_wait(option: PlanOption) -> Quantity | None:
-    """Return the hours that the plan says one waits for an option's machines; None: it says nothing."""
+    """Return the wait for an option's machines that the plan states, in hours; None if it states none."""
     if option.wait_hours is not None:
         return option.wait_hours.quantity(Unit.HOURS, where="the plan: wait_hours")
     asked = option.queue or option.tries
@@ -67,7 +66,7 @@ def stated_wait(option: PlanOption) -> Quantity | None:
 
 
 def _waited(hours: Quantity, since: date, *, today: date) -> Ready:
-    """Return the day after a wait that the plan states; whole days of it pass before the first day."""
+    """Return the first day after a wait that the plan states."""
     ahead = HOURS_PER_DAY * (max(since, today) - today).days
     until = interval(hours, Unit.HOURS)
     days = Interval(*((value + ahead) / HOURS_PER_DAY for value in until))

@@ -1,4 +1,4 @@
-"""The runs of a campaign, in groups: how many, how much work each, on how many nodes, in which order."""
+"""Group the runs of a campaign: number, work, nodes and order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from planner.model.plan.run_groups import rungs
 from planner.scenario.job import resolve_job
 
 ALL_RUNS = "runs"
-"""The name of the one group of a plan that states none."""
+"""Name of the only group of a plan that states none."""
 
 
 Lanes = tuple[float, float, int, int]
-"""Hours, work and runs of a lane, and how many lanes have these."""
+"""Hours, work and runs of a lane, and the number of such lanes."""
 
 
 @dataclass(frozen=True)
@@ -25,19 +25,19 @@ class Runs:
     name: str
     runs: int
     work: float
-    """Of each, as a share of the plan's `work`."""
+    """Work of each run, as a share of the plan's `work`."""
     min_nodes: int = 1
     max_nodes: int | None = None
     priority: int = 0
     phase: int = 0
 
     def takes(self, nodes: int | None) -> bool:
-        """Return whether its runs may have so many nodes; those of a service are its own affair."""
+        """Return whether its runs may use this number of nodes; the nodes of a service (None) do not matter."""
         return nodes is None or (nodes >= self.min_nodes and (self.max_nodes is None or nodes <= self.max_nodes))
 
 
 def run_groups(plan: Plan, catalog: Catalog) -> tuple[Runs, ...]:
-    """Return the groups, the rungs of a search, or one group of all runs; those of the highest priority first.
+    """Return the groups, the rungs of a search, or one group of all runs; the highest priority first.
 
     A group's work is its samples over those of the plan's `work`.
     """
@@ -59,7 +59,7 @@ def run_groups(plan: Plan, catalog: Catalog) -> tuple[Runs, ...]:
         )
         for group in limits.groups
     ]  # fmt: skip
-    return tuple(sorted(found, key=lambda one: -one.priority))
+    return tuple(sorted(found, key=lambda group: -group.priority))
 
 
 def mean_work(groups: Sequence[Runs]) -> float:
@@ -68,17 +68,17 @@ def mean_work(groups: Sequence[Runs]) -> float:
 
 
 def longest_lane(groups: Sequence[Runs], lanes: int, *, hours: float, startup: float) -> tuple[float, float]:
-    """Return work and starts of the lane that ends last; each run goes, the longest first, to the lane that is free.
+    """Return work and starts of the lane that ends last; runs go to the next free lane, the longest first.
 
-    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other. Lanes of the same
+    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other. Lanes with equal
     runs are counted together: a group of runs divides at most one such set in two.
     Source: longest processing time first, Graham, SIAM J. Appl. Math. 17 (1969) 416.
     """
     work, starts = 0.0, 0.0
     for phase in sorted({group.phase for group in groups}):
-        used = min(lanes, sum(one.runs for one in groups if one.phase == phase))
+        used = min(lanes, sum(group.runs for group in groups if group.phase == phase))
         alike = [(0.0, 0.0, 0, used)]
-        for group in sorted((one for one in groups if one.phase == phase), key=lambda one: -one.work):
+        for group in sorted((each for each in groups if each.phase == phase), key=lambda each: -each.work):
             each = group.work * hours + startup
             whole, left = divmod(group.runs, used)
             given: list[Lanes] = []

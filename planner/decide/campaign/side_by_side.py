@@ -1,4 +1,4 @@
-"""The campaign on one option: one training after another, or several at once where the deadline is missed otherwise."""
+"""Run a campaign on one option: trainings one after another, or several at once if a limit is missed otherwise."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 
 MORE = 3
-"""Of the smallest numbers that keep the deadline: one of these may keep the budget with it."""
+"""Number of smallest counts that keep the deadline which are tried, as one of them may keep the budget too."""
 
 
 class Hurry(Enum):
-    """Why one training after another does not do."""
+    """Reason why several trainings run at once."""
 
-    DEADLINE = "does not surely keep the deadline"
-    BOTH = "keeps the deadline and the budget, but not both at once"
-    CREDITS = "ends too late for its credits"
+    DEADLINE = "to keep the deadline"
+    BOTH = "to keep deadline and budget together"
+    CREDITS = "to end before credits expire"
 
 
 class OptionAlone(NamedTuple):
-    """The campaign on one option, with as many trainings at once as its limits ask for."""
+    """Campaign on one option, with as many trainings at once as its limits need."""
 
     option: CampaignOption
     hurry: Hurry | None
-    """Why several run at once; None where one training after another keeps the limits, or more do not help."""
+    """Reason why several run at once; None if one training after another keeps the limits, or more do not help."""
 
 
 def option_alone(
@@ -51,9 +51,9 @@ def option_alone(
 ) -> OptionAlone:
     """Run the plan's campaign on an option alone, with its chances.
 
-    Where one training after another misses the deadline, and the plan does not say how many run at once, the fewest at
-    once that keep the limits; else the fewest that keep the deadline; else as many as one may plan with. They count
-    only where they make the limits more likely kept. The same where credits expire too early to keep the budget.
+    If one training after another misses the deadline, and the plan does not state `at_once`, the fewest trainings at
+    once that keep the limits are taken; else the fewest that keep the deadline; else as many as allowed. They count
+    only if they make it more likely to keep the limits. Credits that expire too early for the budget are treated alike.
     """
 
     def run(asked: CampaignLimits) -> CampaignOption:
@@ -105,28 +105,28 @@ def _has_credits(option: CampaignOption) -> bool:
     return option.cost_by_hours is not None and bool(option.cost_by_hours.credits)
 
 
-def _hurry(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
-    """Return why several trainings should run at once; None where one after another will do, or the plan says it.
+def _hurry(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
+    """Return why several trainings should run at once; None if one after another is enough, or the plan states it.
 
     A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise.
     """
-    told = limits.at_once is not None or one.at_once > 1
-    if estimated.candidate is None or told or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
+    told = limits.at_once is not None or option.at_once > 1
+    if estimated.candidate is None or told or option.not_allowed is not None or hours_to(limits, today=today) <= 0:
         return None
-    if one.meets_deadline is False:
+    if option.meets_deadline is False:
         return Hurry.DEADLINE
-    if not one.meets_deadline:
+    if not option.meets_deadline:
         return None
-    if not one.within_budget:
-        return Hurry.CREDITS if _has_credits(one) else None
-    return Hurry.BOTH if one.keeps_both is False and limits.deadline is not None else None
+    if not option.within_budget:
+        return Hurry.CREDITS if _has_credits(option) else None
+    return Hurry.BOTH if option.keeps_both is False and limits.deadline is not None else None
 
 
-def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits) -> int:
+def _most_at_once(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits) -> int:
     """Return how many trainings may run at once."""
     candidate = estimated.candidate
     assert candidate is not None, "there is a hurry"
-    terms = MachineTerms.of_option(one, candidate)
+    terms = MachineTerms.of_option(option, candidate)
     return most_sets(
         lambda machines: not against(terms, machines=machines, days=0.0), width=candidate.nodes, wanted=limits.runs
     )

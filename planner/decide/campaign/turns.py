@@ -1,4 +1,4 @@
-"""How long a campaign on one option alone takes where others take turns with its machines (`taken`)."""
+"""Compute the time of a campaign on one option whose machines others use in turns (`taken`)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def between_turns(
     estimated: EstimatedOption, hours: Quantity | None, at_once: int, limits: CampaignLimits, readiness: Ready,
     *, today: date,
 ) -> BetweenTurns | None:  # fmt: skip
-    """Return when its machines are free, for runs that are counted as equally long; None where others take no turns.
+    """Return when its machines are free, for runs counted as equally long; None if others take no turns.
 
-    `hours`: of the campaign without the turns.
+    `hours`: hours of the campaign without the turns.
     """
     machine = estimated.candidate
     if hours is None or machine is None or not machine.taken or hours.value <= 0:
@@ -38,8 +38,8 @@ def between_turns(
     calendar = Calendar.of(limits, today=today)
     opens = calendar.begin_of(readiness.on) + readiness.hours
     site_nodes = None if machine.site is None else machine.site.nodes
-    held = [count for count in (machine.quota, site_nodes) if count is not None]
-    nodes = min(held, default=at_once * machine.nodes)
+    limits_of_nodes = [count for count in (machine.quota, site_nodes) if count is not None]
+    nodes = min(limits_of_nodes, default=at_once * machine.nodes)
     turns = taken_nodes(machine.taken, calendar)
     free = free_lanes(nodes, machine.nodes, turns, most=at_once, opens=opens, closes=math.inf)
     each = interval(hours, Unit.HOURS).scaled(1 / math.ceil(limits.runs / at_once))
@@ -66,7 +66,7 @@ def with_turns(hours: Quantity | None, between: BetweenTurns | None) -> Quantity
 
 
 def range_between(between: BetweenTurns) -> Interval:
-    """Return the campaign's hours by those of a run: the turns hold up each end of their range by itself."""
+    """Return the campaign's hours from those of a run; each end of the range is delayed by the turns separately."""
     import numpy as np
 
     return Interval(*map(float, hours_between(between, np.array(interval(between.run_hours, Unit.HOURS)))))

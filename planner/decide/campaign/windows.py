@@ -1,4 +1,4 @@
-"""When sets of machines are free, where others take turns with some of them."""
+"""Find the times in which sets of machines are free between the turns of others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TakenNodes(NamedTuple):
 def free_lanes(
     nodes: int, width: int, taken: Sequence[TakenNodes], *, most: int, opens: float, closes: float
 ) -> dict[Span, int]:
-    """Return windows with the number of sets of `width` nodes that are free all through them, at most `most` sets.
+    """Return windows with the number of sets of `width` nodes that are free throughout, at most `most` sets.
 
     Set i is free while nodes - taken >= (i + 1) x width; which machines they are does not matter, as they are alike.
     """

@@ -1,16 +1,15 @@
-"""Every machine that the catalog and the prices offer, in numbers that a training may use; pure filters."""
+"""Filter everything that the catalog and the prices offer, in numbers of machines that a training may use."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.availability import availability
-from planner.cost.cloud.billing_terms import BillingTerms as Billing
-from planner.cost.cloud.billing_terms import sold_hours
-from planner.decide.find.confirmed import asked_of, is_borne_out
+from planner.cost.cloud.billing_terms import BillingTerms, sold_hours
 from planner.decide.limits import MachineTerms
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, ClusterSale, Node
@@ -18,19 +17,18 @@ from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import OptionLimits, SpotUse
 from planner.model.plan.plan_option import PlanOption
-from planner.model.prices.offer import FAST_KINDS, Price, PriceKind
-from planner.model.prices.unread import Unread
+from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
 from planner.scenario.allowed_offers import provider_of
 from planner.scenario.frameworks import makers_of
 from planner.scenario.price_choice import ANY_REGION, LOOKED_AT, prices_by_terms
 from planner.speed.throughput.node_network import is_stated
 
 NODES = (1, 2, 4, 8, 16)
-"""How many whole machines are tried."""
-UNSAID = "of which nobody says that they are to be had"
+"""Numbers of whole machines that are tried."""
+NOT_KNOWN_AVAILABLE = "not known to be available"
 SINGLE = "sold as single nodes only"
 SHARED = 8
-"""Accelerators of a machine from which on several of them are tried: smaller ones are joined by slower networks."""
+"""Accelerators of a machine from which several of them are tried. Smaller machines have slower networks."""
 
 
 @dataclass(frozen=True)
@@ -42,32 +40,32 @@ class Offered:
     price: Price
     nodes: int
     network_gbit_per_s: float | None = None
-    """Between its nodes, as the filters state it; None: as the catalog does."""
+    """Network between the nodes as the filters state it; None: as in the catalog."""
 
     @property
     def accelerators(self) -> int:
-        """Of all nodes."""
+        """Return the accelerators of all nodes."""
         return self.nodes * self.node.accelerators
 
     @property
     def usd_per_hour(self) -> float:
-        """Of all nodes, at the list price."""
-        assert self.price.usd_per_hour is not None, "what has no price is counted and left out"
+        """Return the list price of all nodes."""
+        assert self.price.usd_per_hour is not None, "offers without a price are left out"
         return self.nodes * self.price.usd_per_hour
 
     def usd_of(self, hours: float) -> float:
-        """Return what so many hours one after another cost at the list price: at least the hours that are billed."""
+        """Return the list price of continuous hours, at least of the hours that are billed."""
         blocks = self.price.price_kind is PriceKind.CAPACITY_BLOCK
-        sold = sold_hours(hours, Billing(blocks=True)) if blocks else max(hours, self.price.minimum_hours)
+        sold = sold_hours(hours, BillingTerms(blocks=True)) if blocks else max(hours, self.price.minimum_hours)
         return sold * self.usd_per_hour
 
     @property
     def firm(self) -> bool:
-        """Whether nobody takes it away."""
+        """Return whether the machines are not taken away."""
         return self.price.price_kind not in FAST_KINDS
 
     def terms(self, limits: OptionLimits, *, today: date) -> MachineTerms:
-        """Return what the limits ask of it; of a price that cannot be stale its age does not count."""
+        """Return the terms that the limits look at. The age of a price counts only if such prices become stale."""
         return MachineTerms(
             hold=Hold.RENT,
             price_kind=self.price.price_kind,
@@ -78,7 +76,7 @@ class Offered:
         )
 
     def option(self, *, any_named: bool = False) -> PlanOption:
-        """Return it as an option of a plan: at the cheapest price, or with `any_named` at that of the region `any`."""
+        """Return the offer as an option of a plan: at the cheapest price, or with `any_named` at the region `any`'s."""
         region = None if self.price.region == ANY_REGION and not any_named else self.price.region
         return PlanOption(
             offer=self.node.id,
@@ -89,6 +87,29 @@ class Offered:
         )
 
 
+@dataclass(frozen=True)
+class FoundOffers:
+    """Offers, and the numbers of others by the reason why they were left out."""
+
+    offers: tuple[Offered, ...]
+    left_out: Counter[str]
+    unread: int = 0
+    """Offers that were not read, because other offers of the same provider carry the same and cost no more."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A provider's price of an accelerator-hour on demand."""
+
+    provider: str
+    usd: float
+    as_of: date
+
+
+Asks = Mapping[str, list[Ask]]
+"""Asked prices by accelerator."""
+
+
 def offered(
     catalog: Catalog,
     filters: FindFilters,
@@ -96,83 +117,76 @@ def offered(
     *,
     today: date,
     framework: str | None = None,
-) -> Found:
-    """Return every offer that passes the filters, at its cheapest price, of those said to be had where that is asked.
+) -> FoundOffers:
+    """Return every offer that passes the filters, at its cheapest price.
 
-    `accelerators`: the ids that `filters.accelerator` means. Without them only those that run the plan's `framework`,
-    or PyTorch, as it is.
+    `accelerators` are the ids that `filters.accelerator` means. Without them only accelerators pass that run the plan's
+    `framework` (or PyTorch) without changes.
     """
     makers = makers_of(framework)
-    ask = ": ask for them by accelerator" if framework is None else ""
+    hint = ": ask for them by accelerator" if framework is None else ""
     found: list[Offered] = []
     left_out = Counter[str]()
     said_on = today if filters.available else None
     terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region, said_on=said_on))
-    asked = asked_of(terms, catalog)
+    asks = asks_of(terms, catalog)
     for name, kind, price in terms:
         node = catalog.nodes.get(name)
         accelerator = None if node is None else catalog.accelerators.get(node.accelerator)
         if node is None or accelerator is None:
-            left_out["of which nobody says what they carry"] += 1
+            left_out["with an unknown accelerator"] += 1
             continue
-        if not _passes(node, kind, filters, accelerators) or not (numbers := _numbers(node, price, filters)):
+        if not _passes(filters, accelerators, node.accelerator, provider_of(node.id), kind):
             continue
-        if price.usd_per_hour is None:
-            left_out["without a price"] += 1
-        elif price.unlisted_on is not None:
-            left_out["that nobody lists any more"] += 1
-        elif availability(price, today=today) == "no":
-            left_out["sold out or above your quota"] += 1
-        elif filters.available and availability(price, today=today) != "yes":
-            left_out[UNSAID] += 1
-        elif filters.provider is None and not is_borne_out(name, price, asked, catalog, today=today):
-            left_out["with an old price below what any second provider asks"] += 1
-        elif accelerator.no_training_reason is not None or accelerator.hbm_gib is None:
-            left_out["with an accelerator that cannot train or is not known"] += 1
-        elif accelerators is None and accelerator.vendor not in makers:
-            left_out[f"on which {framework or 'PyTorch'} does not run as it is{ask}"] += 1
-        else:
-            stated = filters.network_gbit_per_s if _takes_network(node) else None
-            linked = node if stated is None else node.with_network(stated)
-            joined = [number for number in numbers if _is_joined(linked, accelerator, number)]
-            single = node.clusters is ClusterSale.SINGLE_NODES
-            left_out[SINGLE if single else "without a known network between nodes"] += len(numbers) - len(joined)
-            found += [Offered(linked, accelerator, price, number, stated if number > 1 else None) for number in joined]
-    unread = [one for one in catalog.unread if _asked_for(one, filters, accelerators)]
-    left_out[UNSAID] += sum(one.instances for one in unread if one.nobody_says)
-    return Found(tuple(found), left_out, sum(one.instances for one in unread if not one.nobody_says))
+        numbers = _numbers(node, price, filters)
+        if not numbers:
+            continue
+        available = availability(price, today=today)
+        checks = {
+            "without a price": price.usd_per_hour is None,
+            "no longer listed": price.unlisted_on is not None,
+            "sold out or above your quota": available == "no",
+            NOT_KNOWN_AVAILABLE: filters.available and available != "yes",
+            "with an old price below what any second provider asks": filters.provider is None
+            and not is_confirmed(name, price, asks, catalog, today=today),
+            "with an accelerator that cannot train or is not known": accelerator.no_training_reason is not None
+            or accelerator.hbm_gib is None,
+            f"on which {framework or 'PyTorch'} does not run as it is{hint}": accelerators is None
+            and accelerator.vendor not in makers,
+        }
+        reason = next((words for words, applies in checks.items() if applies), None)
+        if reason is not None:
+            left_out[reason] += 1
+            continue
+        stated = filters.network_gbit_per_s if _takes_network(node) else None
+        linked = node if stated is None else node.with_network(stated)
+        joined = [n for n in numbers if is_stated(linked, accelerator, nodes=n, per_node=linked.accelerators)]
+        single = node.clusters is ClusterSale.SINGLE_NODES
+        left_out[SINGLE if single else "without a known network between nodes"] += len(numbers) - len(joined)
+        found += [Offered(linked, accelerator, price, n, stated if n > 1 else None) for n in joined]
+    unread = [
+        each
+        for each in catalog.unread
+        if _passes(filters, accelerators, each.accelerator, each.provider, each.price_kind)
+        and (filters.gpus is None or any(number * each.accelerators in filters.gpus for number in NODES))
+    ]
+    left_out[NOT_KNOWN_AVAILABLE] += sum(each.instances for each in unread if each.nobody_says)
+    return FoundOffers(tuple(found), left_out, sum(each.instances for each in unread if not each.nobody_says))
 
 
-@dataclass(frozen=True)
-class Found:
-    """Offers, and how many were left out for which reason."""
-
-    offers: tuple[Offered, ...]
-    left_out: Counter[str]
-    unread: int = 0
-    """Offers that were not read, as others of the same provider carry the same and cost no more."""
-
-
-def _asked_for(unread: Unread, filters: FindFilters, accelerators: frozenset[str] | None) -> bool:
+def _passes(
+    filters: FindFilters, accelerators: frozenset[str] | None, accelerator: str, provider: str, kind: PriceKind
+) -> bool:
+    """Return whether an offer is of the asked kind. Other offers are not counted as left out."""
     return (
-        (accelerators is None or unread.accelerator in accelerators)
-        and (filters.provider is None or unread.provider in filters.provider)
-        and (filters.terms is None or (filters.terms is Terms.SPOT) == (unread.price_kind in FAST_KINDS))
-        and (filters.gpus is None or any(number * unread.accelerators in filters.gpus for number in NODES))
-    )
-
-
-def _passes(node: Node, kind: PriceKind, filters: FindFilters, accelerators: frozenset[str] | None) -> bool:
-    """Return whether what was asked for rules out nothing of an offer; what it rules out is not counted."""
-    return (
-        (accelerators is None or node.accelerator in accelerators)
-        and (filters.provider is None or provider_of(node.id) in filters.provider)
+        (accelerators is None or accelerator in accelerators)
+        and (filters.provider is None or provider in filters.provider)
         and (filters.terms is None or (filters.terms is Terms.SPOT) == (kind in FAST_KINDS))
     )
 
 
 def _numbers(node: Node, price: Price, filters: FindFilters) -> list[int]:
-    """Return how many such machines are tried; none where the filters ask for another number, or for less money."""
+    """Return the numbers of such machines to try; empty if the filters ask for another number or for less money."""
     shared = node.accelerators >= SHARED or filters.gpus is not None
     tried = [number for number in (NODES if shared else NODES[:1]) if number >= node.cluster_least_nodes]
     ceiling = math.inf if filters.max_usd_per_hour is None else filters.max_usd_per_hour
@@ -185,10 +199,35 @@ def _numbers(node: Node, price: Price, filters: FindFilters) -> list[int]:
 
 
 def _takes_network(node: Node) -> bool:
-    """Return whether the filters' network counts: the catalog knows none, or a range of what it may be."""
+    """Return whether the filters' network counts: the catalog knows none, or only a range."""
     known = node.network_gbit_per_s is not None and node.network_range is None
     return not known and node.clusters is not ClusterSale.SINGLE_NODES
 
 
-def _is_joined(node: Node, accelerator: Accelerator, nodes: int) -> bool:
-    return is_stated(node, accelerator, nodes=nodes, per_node=node.accelerators)
+def asks_of(prices: Iterable[tuple[str, PriceKind, Price]], catalog: Catalog) -> Asks:
+    """Return the asked prices of each accelerator, from prices by instance and kind."""
+    asks: defaultdict[str, list[Ask]] = defaultdict(list)
+    for name, kind, price in prices:
+        node = catalog.nodes.get(name)
+        if node is not None and kind is PriceKind.ON_DEMAND and price.usd_per_hour and price.unlisted_on is None:
+            asks[node.accelerator].append(Ask(provider_of(name), price.usd_per_hour / node.accelerators, price.as_of))
+    return asks
+
+
+def is_confirmed(name: str, price: Price, asks: Asks, catalog: Catalog, *, today: date) -> bool:
+    """Return whether a plan may count on a price: fresh, the user's own, spot, or confirmed by a second provider.
+
+    A second provider confirms a price if it asks at most `stale_factor` times as much. Providers whose price was read
+    over 30 days later count alone, because prices of one day may all have risen since. If no other provider rents the
+    machine out, a price with a region counts (a provider's list), and one without (a copied page) does not.
+    """
+    defaults = catalog.defaults.prices
+    if price.price_kind in FAST_KINDS or price.origin is PriceOrigin.USER or not price.is_stale(today):
+        return True
+    node = catalog.nodes[name]
+    others = [ask for ask in asks.get(node.accelerator, ()) if ask.provider != provider_of(name)]
+    if not others or not price.usd_per_hour or defaults is None:
+        return price.region != ANY_REGION
+    later = [ask for ask in others if (ask.as_of - price.as_of).days > STALE_DAYS] or others
+    least = min(ask.usd for ask in later)
+    return least <= defaults.stale_factor.value * price.usd_per_hour / node.accelerators

@@ -1,4 +1,4 @@
-"""A first, coarse speed of every machine shape: enough to choose which offers are estimated in full."""
+"""Estimate a coarse speed of every machine shape, in order to choose which offers to estimate in full."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from planner.decide.find.offered import Offered
 from planner.model.catalog import Catalog
-from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.workload import Strategy
 from planner.scenario.candidate import Candidate
 from planner.scenario.cluster import Cluster
 from planner.scenario.job import Job
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.speed import speed
-from planner.speed.throughput.strategy_search import StrategyQuestion, search_many
+from planner.speed.throughput.strategy_search import search_many
+from planner.speed.throughput.strategy_space import StrategyQuestion
 
 TRIED = (Strategy.DDP, Strategy.FSDP2)
-"""The ends of what sharding does; the others lie between them."""
+"""Strategies without and with full sharding. The speeds of the others lie between them."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides the speed of an offer: equal shapes are timed once, whoever rents them out."""
+    """Properties that determine the speed of an offer. Equal shapes of several providers are timed once."""
 
     accelerator: str
     per_node: int
@@ -39,10 +39,10 @@ class Shape:
 
 
 def coarse_rates(job: Job, offers: Iterable[Offered], catalog: Catalog) -> Mapping[Shape, float]:
-    """Return samples/s of each shape that can hold the job; the others are left out.
+    """Return the samples/s of each shape that can hold the job.
 
-    Of text networks all shapes are timed at once, undivided, with plain and with fully sharded data parallelism; of
-    others one by one, as an estimate would.
+    For text networks all shapes are timed at once, with plain and with fully sharded data parallelism and without
+    splits. For other networks they are timed one by one, as in a full estimate.
     """
     shapes = {Shape.of(offer): offer for offer in offers}
     network = job.setup.network
@@ -65,9 +65,8 @@ def _question(job: Job, offer: Offered) -> StrategyQuestion:
 
 
 def _candidate(offer: Offered) -> Candidate:
-    node: Node = offer.node
-    accelerator: Accelerator = offer.accelerator
     return Candidate(
-        id=node.id, option=offer.option(), site=None, price=offer.price, node=node, accelerator=accelerator,
-        nodes=offer.nodes, accelerators_per_node=node.accelerators, strategy=Strategy.DDP,
+        id=offer.node.id, option=offer.option(), site=None, price=offer.price, node=offer.node,
+        accelerator=offer.accelerator, nodes=offer.nodes, accelerators_per_node=offer.node.accelerators,
+        strategy=Strategy.DDP,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What people call an accelerator: `H100-SXM` is H100, `H100-PCIe` is H100 PCIe."""
+"""Name accelerators as people do: `H100-SXM` is H100, `H100-PCIe` is H100 PCIe."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from planner.model.hardware.accelerator_name import spelled
 
 UNSAID_FORM = re.compile(r"SXM\d?|DGXS|per|GPU|Blackwell")
 SAID_FORM = re.compile(r"PCIe|NVL|WS|Server")
-"""Parts of an accelerator's id that say how it is built: the usual form, and those that are said."""
+"""Parts of an accelerator's id that name its form: the usual ones, and those that names contain."""
 SLOWER_FORMS = ("PCIe", "NVL")
 """Forms whose chip has fewer units or a lower limit of power than the module's."""
 MEMORY = re.compile(r"\d+GB")
 
 
 def card_names(accelerators: set[str]) -> dict[str, str]:
-    """Return how people call accelerators: `H100-SXM` is H100, `H100-PCIe` is H100 PCIe.
+    """Return the names of accelerators by id: `H100-SXM` is H100, `H100-PCIe` is H100 PCIe.
 
-    With the memory, and most forms, only where they differ in it. A form that makes another card of the same chip is
-    always said, so that H100 means one card in every answer.
+    Memory and most forms are named only if they differ. A form that is another card of the same chip is always named,
+    so that H100 means the same card in every answer.
     """
-    parts = {one: card_parts(one) for one in sorted(accelerators)}
+    parts = {accelerator: card_parts(accelerator) for accelerator in sorted(accelerators)}
     names: dict[str, str] = {}
-    for one, (family, memory, form) in parts.items():
+    for accelerator, (family, memory, form) in parts.items():
         same = [other for other in parts.values() if other[0] == family]
         sizes = {size for _, size, _ in same if size}
         differs = len({other[2] for other in same}) > 1
         said = [family, memory if len(sizes) > 1 else "", form if differs or form in SLOWER_FORMS else ""]
-        names[one] = " ".join(filter(None, said))
+        names[accelerator] = " ".join(filter(None, said))
     return names
 
 

@@ -1,4 +1,4 @@
-"""What a person calls an option: "Lambda, 8x H100", "2x AWS p4d spot, 16x A100"; one name is one machine."""
+"""Name options for people: "Lambda, 8x H100", "2x AWS p4d spot, 16x A100"; each name means one machine."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ KIND_WORDS = {
     PriceKind.HOSTED_TRAINING: "by the token",
 }
 UNSAID = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
-"""Kinds that a name leaves out, where nothing else is called so."""
+"""Kinds of price that a name leaves out if no other option has the same name."""
 REGION, KIND, STRATEGY, INSTANCE, PRICE = "region", "kind", "strategy", "instance", "price"
 DIFFERENCES = (REGION, KIND, STRATEGY, INSTANCE, PRICE)
-"""What is added to equal names, the first that makes them unlike; after these the plan's remarks, one by one."""
+"""Additions to equal names in the order in which they are tried; the plan's remarks come after them."""
 DESCRIPTION = re.compile(r" with | \(|, ")
-"""Where a machine's name goes on with what it carries."""
+"""Start of the part of a machine's name that describes its contents."""
 
 
 class _Naming:
-    """What a name depends on beside its option: the cards of the answer, the providers, and machines of the catalog."""
+    """Data beside an option on which its name depends: cards of the answer, providers, machines of the catalog."""
 
     def __init__(
         self, options: Sequence[OptionEstimate], providers: Mapping[str, Provider], nodes: Mapping[str, Node]
@@ -55,7 +55,7 @@ class _Naming:
         return NO_OTHERS if option.offer is None else self.alike.get(option.offer, NO_OTHERS)
 
     def card(self, option: OptionEstimate) -> str:
-        """Return what the option's accelerator is called in this answer."""
+        """Return the name of the option's accelerator in this answer."""
         assert option.accelerator is not None
         return card_names(self.accelerators | self.beside(option).accelerators)[option.accelerator]
 
@@ -66,17 +66,17 @@ def with_display_names(
     nodes: Mapping[str, Node],
     remarks: Sequence[Mapping[str, str]] = (),
 ) -> tuple[OptionEstimate, ...]:
-    """Return the options of one answer, each with a name that no other has; `remarks` are the plan's, one an option.
+    """Return the options of one answer, each with its own name; `remarks` are the plan's, one for each option.
 
-    A name means the same machine of the catalog in every answer. Equal names gain the least that makes them unlike:
-    the first of region, kind of price, strategy, instance, price and remarks that does, else two of them and so on;
-    what is still alike is numbered.
+    A name means the same machine of the catalog in every answer. Equal names gain the smallest addition that tells them
+    apart: the first of region, kind of price, strategy, instance, price and remarks, else two of them and so on. Names
+    that are still equal are numbered.
     """
     remarks = remarks or [{}] * len(options)
     naming = _Naming(options, providers, nodes)
     names = [_name(option, naming, added=()) for option in options]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        places = [place for place, one in enumerate(names) if one == name]
+        places = [place for place, other in enumerate(names) if other == name]
         alike = [(options[place], remarks[place]) for place in places]
         unlike = _unlike(alike, naming, taken=set(names) - {name})
         for place, better in zip(places, unlike, strict=True):
@@ -87,11 +87,11 @@ def with_display_names(
 def named_beside(
     option: RankedOption, shown: Sequence[OptionEstimate], providers: Mapping[str, Provider], nodes: Mapping[str, Node]
 ) -> RankedOption:
-    """Return an option of another search with a name that no other offer of the answer shown has."""
-    if all(one.display_name != option.display_name or _offered(one) == _offered(option) for one in shown):
+    """Return an option of another search with a name that no offer of the shown answer has."""
+    if all(other.display_name != option.display_name or _offered(other) == _offered(option) for other in shown):
         return option
     naming = _Naming((*shown, option), providers, nodes)
-    [name] = _unlike([(option, {})], naming, taken={one.display_name for one in shown})
+    [name] = _unlike([(option, {})], naming, taken={other.display_name for other in shown})
     return option.model_copy(update={"display_name": name})
 
 
@@ -100,7 +100,7 @@ def _offered(option: OptionEstimate) -> tuple[str | None, str | None, PriceKind 
 
 
 def provider_name(provider: str, providers: Mapping[str, Provider], *, machine: str = "") -> str:
-    """Return what a provider is called; one that no catalog knows as its machine's name spells it, else by its id."""
+    """Return a provider's name; an unknown provider is spelled as in its machine's name, else by its id."""
     known = providers.get(provider)
     return known.name if known is not None else _spelled(provider, machine)
 
@@ -112,7 +112,7 @@ def _spelled(provider: str, machine: str) -> str:
 
 
 def strategy_name(strategy: str) -> str:
-    """Return how people write a strategy: `zero2` is ZeRO-2."""
+    """Return the usual spelling of a strategy: `zero2` is ZeRO-2."""
     return strategy.upper().replace("ZERO", "ZeRO-")
 
 
@@ -148,8 +148,10 @@ def _unlike(
     numbered: list[str] = []
     for option, remarks in options:
         name = _name(option, naming, added=of_the_plan, remarks=remarks)
-        free = (one for number in count(1) if (one := name if number == 1 else f"{name} ({number})") not in taken)
-        numbered.append(next(free))
+        free_names = (
+            tried for number in count(1) if (tried := name if number == 1 else f"{name} ({number})") not in taken
+        )
+        numbered.append(next(free_names))
         taken = taken | {numbered[-1]}
     return numbered
 
@@ -176,7 +178,7 @@ def _name(
 
 
 def _own_cards(option: OptionEstimate, card: str) -> str:
-    """Return `your RTX 3090`, `your 2x RTX 3090`; what is still to be bought is nobody's yet."""
+    """Return `your RTX 3090` or `your 2x RTX 3090`, without "your" for cards that are still to be bought."""
     number = f"{option.accelerators}x " if option.hold is Hold.BUY or option.accelerators != 1 else ""
     return f"{'' if option.hold is Hold.BUY else 'your '}{number}{card}"
 
@@ -208,7 +210,7 @@ def _rented_place(machine: str, providers: Mapping[str, Provider], *, name: str 
 
 
 def _owned_name(option: OptionEstimate) -> str:
-    """Return the name of a site or machine without what it carries: `DGX Station (4x V100 32 GB)` is DGX Station."""
+    """Return the name of a site or machine without its contents: `DGX Station (4x V100 32 GB)` is DGX Station."""
     name = option.name.removesuffix(f" ({option.accelerators}x {option.accelerator})")
     if option.accelerator is None:
         return name

@@ -21,9 +21,9 @@ PRACTICE = "practice"
 def error_causes(candidate: Candidate, speed: Speed, time: TrainingTime | None, practice: Practice) -> Causes:
     """Return the causes of the error of an option's hours, each with the standard deviation of the logarithm.
 
-    The practice that a plan counts is common to all options. What the estimator errs by is shared as it says; the rest
-    of the speed's error is that of its accelerators in this layout, wherever they are rented. Speeds that are carried
-    over from a run to one accelerator share the error of that ratio.
+    The plan's practice is common to all options. Causes that the estimator names are shared; the rest of the speed's
+    error belongs to its accelerators in this layout, wherever they are rented. Speeds that are scaled from a run to one
+    accelerator share the error of that ratio.
     """
     if speed.samples_per_s is None:
         return ()

@@ -1,4 +1,4 @@
-"""A plan and a catalog in, an estimate of every option out."""
+"""Estimate one training on every option of a plan."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
@@ -28,19 +29,32 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
+
+HELD_AT_CONFIDENCE = (PriceKind.CAPACITY_BLOCK, PriceKind.GRANT)
+"""Prices of hours that are bought, or given, for as long as the work takes with the confidence."""
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """The estimate of every option, with what a campaign's bill multiplies."""
+    """Estimates of every option, with the rates of a campaign's bill."""
 
     document: EstimateDocument
+    """Without notes that depend on which option is recommended (`answer`)."""
     options: tuple[EstimatedOption, ...]
+
+    @property
+    def answer(self) -> EstimateDocument:
+        """The document as an answer of its own, with the phases of a step with rollouts on the cheapest option."""
+        phases = rollout_note(self.document.options)
+        return self.document if phases is None else self.document.model_copy(
+            update={"notes": (*self.document.notes, phases)}
+        )  # fmt: skip
 
 
 class Paced(NamedTuple):
-    """A machine and its speed; None: it is still to be found, with the strategy."""
+    """A machine and its speed; None if the speed and the strategy are still to be found."""
 
     candidate: Candidate
     speed: Speed | None
@@ -48,26 +62,30 @@ class Paced(NamedTuple):
 
 def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options; with `today`, prices show their age."""
-    return estimate_options(plan, catalog, today=today).document
+    return estimate_options(plan, catalog, today=today).answer
 
 
 def without_limits(plan: Plan) -> Plan:
-    """Return the plan with no limits of its campaign but the first day, on which alone estimates of one training rest.
+    """Return the plan with no limits of its campaign but those on which estimates of one training rest.
 
-    Plans that are equal so have the same estimates (`estimate_options`).
+    These are the first day, and the confidence with which a block or grant holds it. Plans that are equal so have the
+    same estimates (`estimate_options`).
     """
-    return plan.model_copy(update={"campaign": CampaignLimits(start=plan.campaign.start)})
+    left = CampaignLimits(start=plan.campaign.start)
+    if any(option.price in HELD_AT_CONFIDENCE for option in plan.options):
+        left = left.model_copy(update={"confidence": plan.campaign.confidence})
+    return plan.model_copy(update={"campaign": left})
 
 
 def paced_candidates(plan: Plan, catalog: Catalog) -> list[Paced]:
-    """Return the plan's machines with their speeds, for whoever estimates them more than once."""
+    """Return the plan's machines with their speeds, to estimate them more than once."""
     job = resolve_job(plan, catalog)
-    return [Paced(*fastest(job, one, catalog)) for one in expand(plan, catalog)]
+    return [Paced(*fastest(job, candidate, catalog)) for candidate in expand(plan, catalog)]
 
 
 def paced_again(plan: Plan, catalog: Catalog, known: Sequence[Paced]) -> list[Paced]:
-    """Return the machines of a plan that lists fewer of the same options, with the speeds that they had."""
-    by_option = {one.candidate.option: one for one in known}
+    """Return the machines of a plan that lists some of the same options, with their known speeds."""
+    by_option = {pace.candidate.option: pace for pace in known}
     again = []
     for machine in expand(plan, catalog):
         candidate, speed = by_option[machine.option]
@@ -78,24 +96,25 @@ def paced_again(plan: Plan, catalog: Catalog, known: Sequence[Paced]) -> list[Pa
 def estimate_options(
     plan: Plan, catalog: Catalog, *, today: date | None = None, paced: Sequence[Paced] | None = None
 ) -> Estimated:
-    """Estimate one training on each option, and keep what the bill of a whole campaign needs.
+    """Estimate one training on each option, and keep the rates for the bill of a whole campaign.
 
-    `paced`: its machines with their speeds, where these are known already (`paced_candidates`).
+    `paced`: its machines with their speeds if they are known already (`paced_candidates`).
     """
     check_providers(plan, catalog)
     check_limits(plan, catalog)
     job = resolve_job(plan, catalog)
-    known = [Paced(one, None) for one in expand(plan, catalog)] if paced is None else paced
-    candidates = [one.candidate for one in known]
+    known = [Paced(candidate, None) for candidate in expand(plan, catalog)] if paced is None else paced
+    candidates = [pace.candidate for pace in known]
     placed = [
-        (one.position, estimate_option(plan, job, one, catalog, today=today, speed=speed)) for one, speed in known
+        (candidate.position, estimate_option(plan, job, candidate, catalog, today=today, speed=speed))
+        for candidate, speed in known
     ]
     services = expand_hosted(plan, catalog)
-    placed += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
+    placed += [(service.position, estimate_hosted(plan, job, service, catalog, today=today)) for service in services]
     placed.sort(key=lambda pair: pair[0])  # the plan's order
     remarks = [plan_remarks(plan.options[position]) for position, _ in placed]
-    options = with_display_names([one.option for _, one in placed], catalog.providers, catalog.nodes, remarks)
-    estimated = tuple(replace(one, option=option) for (_, one), option in zip(placed, options, strict=True))
+    options = with_display_names([estimate.option for _, estimate in placed], catalog.providers, catalog.nodes, remarks)
+    estimated = tuple(replace(estimate, option=option) for (_, estimate), option in zip(placed, options, strict=True))
     document = EstimateDocument(
         plan=plan.name,
         currency=plan.currency,
@@ -106,10 +125,9 @@ def estimate_options(
                 (
                     job.samples_note,
                     plan.found,
-                    rollout_note(options),
                     old_rate_note(plan.currency, today=today),
                     *_borrowed_prices(plan, catalog, estimated),
-                    practice_note(plan, [one.option for one in estimated]),
+                    practice_note(plan, [estimate.option for estimate in estimated]),
                     *_doubted_runs(estimated),
                 ),
             )
@@ -120,32 +138,32 @@ def estimate_options(
 
 
 def _borrowed_prices(plan: Plan, catalog: Catalog, estimated: Sequence[EstimatedOption]) -> tuple[str, ...]:
-    """Return a line for each price of a kWh that is another country's."""
-    sites = [one.resolved.site for one in estimated if one.resolved is not None]
+    """Return a line for each electricity price that was taken from another country."""
+    sites = [estimate.resolved.site for estimate in estimated if estimate.resolved is not None]
     notes = [borrowed_price(site, plan, catalog) for site in sites]
     return tuple(dict.fromkeys(note for note in notes if note is not None))
 
 
 def _doubted_runs(estimated: Sequence[EstimatedOption]) -> tuple[str, ...]:
-    """Return a line for each run whose speed cannot be true, and which decides nothing."""
-    lines = [run.text for one in estimated for run in one.option.runs_not_counted if not run.believed]
+    """Return a line for each run whose speed cannot be true and is therefore not used."""
+    lines = [run.text for estimate in estimated for run in estimate.option.runs_not_counted if not run.believed]
     return tuple(dict.fromkeys(lines))
 
 
 def _assumptions(
     plan: Plan, catalog: Catalog, candidates: Sequence[Candidate], estimated: Sequence[EstimatedOption]
 ) -> tuple[Assumption, ...]:
-    """List what the answer took from the plan, the sites and the defaults, each as often as it differs."""
+    """List the values that the answer took from the plan, the sites and the defaults, without duplicates."""
     assumed = [
         Assumption(name=name, quantity=read(candidate.site, plan, catalog))
         for name, read in (("electricity", electricity), ("pue", pue))
         for candidate in candidates
         if candidate.site is not None
     ]
-    for one in candidates:
-        if one.option.own is not None and one.accelerator.tdp_w is not None:
-            host = host_kw(one.accelerator, one.node.accelerators, catalog)
-            assumed.append(Assumption(name=f"power of the host of {one.node.id}", quantity=host))
+    for candidate in candidates:
+        if candidate.option.own is not None and candidate.accelerator.tdp_w is not None:
+            host = host_kw(candidate.accelerator, candidate.node.accelerators, catalog)
+            assumed.append(Assumption(name=f"power of the host of {candidate.node.id}", quantity=host))
     given = plan.assumptions
     if given.goodput_fraction is not None:
         goodput = _from_plan(given.goodput_fraction, Unit.RATIO, "goodput_fraction")

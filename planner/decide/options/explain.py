@@ -1,4 +1,4 @@
-"""Why the estimate of an option is what it is: the parts of its step, its constants, and what each run moves."""
+"""Explain the estimate of an option: parts of its step, constants, and the effect of each run."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def explain_plan(
     option: str | None = None,
     estimated: Estimated | None = None,
 ) -> ExplainDocument:
-    """Explain every option of the plan, or the one that is named; `answer` is left to who compares them.
+    """Explain every option of the plan, or the named one; `answer` is filled in by the comparison.
 
     `estimated`: its options, where they are estimated already (`estimate_options`).
     """
     machines = {candidate.id: candidate for candidate in expand(plan, catalog)}
     options = (estimated or estimate_options(plan, catalog)).options
-    estimates = {one.option.id: one for one in options}
+    estimates = {estimate.option.id: estimate for estimate in options}
     if option is not None and option not in estimates:
         known = f"The plan has: {', '.join(estimates)}"
         raise NotFoundError("option", option, estimates, where="--option", fix=known)
@@ -66,15 +66,17 @@ def explain_plan(
         plan=plan.name,
         currency=plan.currency,
         options=tuple(
-            _explained(job, machines[name], catalog, one, evidence) if name in machines else _of_service(one.option)
-            for name, one in estimates.items()
+            _explained(job, machines[name], catalog, estimate, evidence)
+            if name in machines
+            else _of_service(estimate.option)
+            for name, estimate in estimates.items()
             if option in (None, name)
         ),
     )
 
 
 def _of_service(estimate: OptionEstimate) -> OptionExplanation:
-    """Return the explanation of a service that trains by the token: notes alone, as its machines are not known."""
+    """Return the explanation of a service that trains by the token: only notes, because its machines are unknown."""
     return OptionExplanation(
         id=estimate.id,
         name=estimate.name,
@@ -154,7 +156,7 @@ def _explained(
 
 
 def _by_step(throughput: Quantity, breakdown: StepBreakdown, job: Job) -> Quantity:
-    """Return the throughput as what a step consumes / its length / its seconds, where that is what it is."""
+    """Return the throughput as size of a step / its length / its seconds, if it was computed from a step."""
     size = stated(f"{breakdown.unit}_of_a_step", breakdown.size, breakdown.unit, "the configuration that is estimated")
     length = stated("seq_len", float(job.setup.seq_len or 1), "", "the workload")
     samples = size if breakdown.unit == "images" else size / length
@@ -183,7 +185,7 @@ def _throughput_from(
 def _configuration(
     job: Job, candidate: Candidate, answer: Speed, prediction: Prediction | None
 ) -> EstimatedConfiguration | None:
-    """Return what the estimator was asked for; without it, what is known of the answer's."""
+    """Return the estimator's query; without one, the known values of the answer's."""
     if prediction is None or prediction.asked is None:
         if answer.samples_per_s is None:
             return None
@@ -211,7 +213,7 @@ def _configuration(
 
 
 def _extrapolation(job: Job, answer: Speed, predicted: Prediction | NoPrediction) -> ExtrapolatedStep | None:
-    """Return the step behind a rate that was extrapolated from runs; None where the rate comes from elsewhere."""
+    """Return the step behind a rate that was extrapolated from runs; None if the rate has another source."""
     if isinstance(predicted, NoPrediction) or not predicted.runs or predicted.asked is not None:
         return None
     if answer.samples_per_s is None or answer.source != predicted.source:
@@ -221,14 +223,14 @@ def _extrapolation(job: Job, answer: Speed, predicted: Prediction | NoPrediction
         runs=tuple(run.id for run in predicted.runs),
         batch=batch,
         seconds=None if batch is None else batch / answer.samples_per_s.value,
-        ratios=tuple(RatioUsed(what=one.what, value=one.value, formula=one.text) for one in predicted.ratios),
+        ratios=tuple(RatioUsed(what=ratio.what, value=ratio.value, formula=ratio.text) for ratio in predicted.ratios),
     )
 
 
 def _next_runs(
     job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, prediction: Prediction | None
 ) -> tuple[NextRun, ...]:
-    """Return what one more run would do; nothing where a measured run answers, or somebody's own figure."""
+    """Return the effect of one more run; nothing if a measured run or a stated figure gives the speed."""
     if prediction is None or prediction.asked is None or answer.samples_per_s is None:
         return ()
     return next_runs(job, candidate, catalog, prediction.asked) if answer.basis is Basis.MODELLED else ()
@@ -245,14 +247,14 @@ def _quantity(prediction: Prediction | None) -> Quantity | None:
 def _run_effects(
     job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, weights: dict[str, float]
 ) -> tuple[RunEffect, ...]:
-    """Answer again without each of the runs and steps: that is what it moves. The largest move comes first."""
+    """Return the effect of each run and step, by an answer without it; the largest effect first."""
 
     def without(run_id: str) -> Speed:
         others = {key: run for key, run in catalog.runs.items() if key != run_id}
         return speed(job, candidate, catalog.model_copy(update={"runs": others}))
 
     def without_step(stepped: Candidate) -> Speed:
-        others = tuple(one for one in job.stated_steps if one.id != stepped.id)
+        others = tuple(step for step in job.stated_steps if step.id != stepped.id)
         return speed(replace(job, stated_steps=others), candidate, catalog)
 
     asked = asked_setup(job, candidate)
@@ -261,11 +263,13 @@ def _run_effects(
         for run_id in answer.run_ids
     ]
     effects += [_effect(step_name(step), answer, without_step(step), weights) for step in answer.steps]
-    return tuple(sorted(effects, key=lambda one: (one.change_fraction is not None, -abs(one.change_fraction or 0))))
+    return tuple(
+        sorted(effects, key=lambda effect: (effect.change_fraction is not None, -abs(effect.change_fraction or 0)))
+    )
 
 
 def _disagreements(asked: TrainingSetup, run: RunRecord) -> dict[str, tuple[str, ...]]:
-    """Return the fields that the plan states and in which a run differs, and those that the run does not state."""
+    """Return the fields that the plan states and the run has otherwise, and those that the run does not state."""
     found = differences(asked, setup_of_run(run))
     stated = asked.stated
     return {
@@ -275,7 +279,7 @@ def _disagreements(asked: TrainingSetup, run: RunRecord) -> dict[str, tuple[str,
 
 
 def _effect(name: str, answer: Speed, again: Speed, weights: dict[str, float]) -> RunEffect:
-    """Return what one measurement moves, by the answer without it."""
+    """Return the effect of one measurement, by the answer without it."""
     without, change = None, None
     if again.samples_per_s is not None:
         without = to_quantity(again.samples_per_s, Unit.SAMPLES_PER_S, again.basis, again.source, again.as_of)

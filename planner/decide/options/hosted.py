@@ -1,4 +1,4 @@
-"""Training by a service that is paid by the token: what it costs, and what nobody outside can know of it."""
+"""Estimate training by a service that is paid by the token; its machines and its queue are unknown."""
 
 from __future__ import annotations
 
@@ -49,25 +49,25 @@ class HostedOption:
 
     id: str
     position: int
-    """Among the plan's options."""
+    """Position among the plan's options."""
     option: PlanOption
     price: Price | None
 
     @property
     def listed(self) -> Price | None:
-        """The row whose price counts; None at a price of the plan's own."""
+        """Row whose price counts; None if the plan states its own price."""
         return self.price if self.option.usd_per_million_tokens is None else None
 
     @property
     def region(self) -> str | None:
-        """Where it is done: the row's place, or at a price of the plan's own the one that the plan names."""
+        """Place of the training: the row's, or the one that the plan names with its own price."""
         if self.listed is not None:
             return self.listed.region
         return self.option.region or (self.price.region if self.price else None)
 
 
 def expand_hosted(plan: Plan, catalog: Catalog) -> Iterator[HostedOption]:
-    """Find the price of each option that a service trains; one that no catalog knows needs a price of its own."""
+    """Find the price of each option that a service trains; an unknown service needs a price in the plan."""
     counts: dict[str, int] = {}
     for position, option in enumerate(plan.options):
         if not option.hosted:
@@ -91,7 +91,7 @@ def estimate_hosted(
     USD = million tokens x USD per million tokens;  tokens = samples of an epoch x epochs x tokens of a sample, without
     padding
 
-    Time is what the plan says of it, else not known: nobody outside knows the machines or the queue. What the service
+    Time is the one that the plan states, else unknown, because machines and queue are. What the service
     trains is its own affair, so nothing is asked of memory. Source: the services' price lists.
     """
     option, price, listed = hosted.option, _price(hosted, catalog, today=today), hosted.listed
@@ -150,14 +150,14 @@ def estimate_hosted(
 
 
 def _notes(plan: Plan, job: Job, listed: Price | None) -> tuple[str, ...]:
-    """Return what the price says, what a sample was counted as where nobody says, and what nobody outside knows."""
+    """Return notes on the price, on the assumed length of a sample, and on unknown facts."""
     price = [f"price: {listed.note}"] if listed is not None and listed.note else []
     samples = [job.samples_note] if job.samples_note and plan.work.tokens_per_sample is None else []
     return (*price, *samples, NOTHING_KNOWN)
 
 
 def _rates(plan: Plan, job: Job, price: Quantity | None, catalog: Catalog) -> HostedRates | None:
-    """Return what the bill multiplies; None without a price, or where a sample is no number of tokens."""
+    """Return the rates of the bill; None without a price, or if a sample has no number of tokens."""
     if price is None or job.tokens_per_epoch is None:
         return None
     tokens = job.tokens_per_epoch * job.epochs / MILLION
@@ -191,7 +191,7 @@ def _stated_hours(hours: float) -> Quantity:
 
 
 def _unknown(offer: str, catalog: Catalog, *, where: str) -> InputError:
-    """Return the error of a name by which nobody trains: that of a machine, or one that is not known at all."""
+    """Return the error for a name that is no training service: a machine's, or an unknown one."""
     if offer in catalog.nodes or prices_of(offer, catalog):
         return InputError(
             f"{where}.price: {offer} is a machine, and is paid by the hour.",

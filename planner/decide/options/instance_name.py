@@ -1,4 +1,4 @@
-"""What of an instance's name a person is told beside the cards that it carries."""
+"""Shorten an instance's name to the parts that its cards do not say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPELLED = re.compile(rf"\b({'|'.join(WRITTEN)})\b")
 
 
 def instance_name(option: OptionEstimate) -> list[str]:
-    """Return what an instance is called, less what it carries: of `1x-gh200-96gb-72vcpu` 72 vCPU, of `1x-l40s` nothing.
+    """Return an instance's name without its cards: of `1x-gh200-96gb-72vcpu` 72 vCPU, of `1x-l40s` nothing.
 
     An instance whose name does not begin with that is called as its provider calls it.
     """
@@ -29,5 +29,5 @@ def instance_name(option: OptionEstimate) -> list[str]:
 
 
 def carried_name(accelerator: str, count: int) -> str:
-    """Return how we name an instance of which a source says nothing but its cards: `1x-l40s`."""
+    """Return the catalog's name of an instance of which a source states only the cards: `1x-l40s`."""
     return f"{count}x-{accelerator.removesuffix('-per-GPU').casefold()}"

@@ -1,4 +1,4 @@
-"""Whether a training's data fit the local disks of a rented machine."""
+"""Check if a training's data fit the local disks of a rented machine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
 ALWAYS_HELD_GB = 100.0
-"""A data set up to this size is taken to fit the root disk, where no other is stated. Assumed: few are smaller."""
+"""Size up to which a data set is assumed to fit the root disk if no other disk is stated; few are smaller."""
 
 
 def local_disk_note(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog) -> str | None:
-    """Return what a reader must know where the data set is larger than a node's disks, or may be.
+    """Return a note if the data set is, or may be, larger than a node's disks.
 
     Each node is taken to need the whole data set. None of machines of one's own, and where the size is not known.
     """

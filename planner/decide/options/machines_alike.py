@@ -1,4 +1,4 @@
-"""Machines of the catalog that would have the same name: what a name must say so that it means one of them."""
+"""Find machines of the catalog that would have the same name, so that a name can tell them apart."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from planner.model.hardware.machines import Node
 
 
 class Alike(NamedTuple):
-    """The machines at the same place with as many cards of the same family as one machine."""
+    """Machines at the same place with as many cards of the same family as one machine."""
 
     accelerators: frozenset[str]
     """Their accelerators, to be told apart by memory and form."""
     is_plain: bool
-    """Whether its name leaves its instance out. Of those with one accelerator at most one does."""
+    """True if its name leaves out its instance, as at most one machine for each accelerator does."""
 
 
 NO_OTHERS = Alike(frozenset(), is_plain=True)
 
 
 def machines_alike(nodes: Mapping[str, Node], providers: Set[str], place: Callable[[str], str]) -> dict[str, Alike]:
-    """Return by id what each rented machine of these providers has beside it; `place` is how a name begins."""
+    """Return the machines alike of each rented machine by id; `place` is the beginning of its name."""
     groups: defaultdict[tuple[str, int, str], list[Node]] = defaultdict(list)
     for node in nodes.values():
         if "/" in node.id and node.id.partition("/")[0] in providers:
@@ -32,15 +32,15 @@ def machines_alike(nodes: Mapping[str, Node], providers: Set[str], place: Callab
     found: dict[str, Alike] = {}
     for alike in groups.values():
         accelerators = frozenset(node.accelerator for node in alike)
-        for one in accelerators:
-            same = [node for node in alike if node.accelerator == one]
+        for accelerator in accelerators:
+            same = [node for node in alike if node.accelerator == accelerator]
             plain = _plain(same)
             found |= {node.id: Alike(accelerators, is_plain=node is plain) for node in same}
     return found
 
 
 def _plain(same: Sequence[Node]) -> Node | None:
-    """Return the machine of which nothing but its cards is said, else the one with the shortest name of its provider's.
+    """Return the machine whose id states only its cards, else the one with the shortest name of its provider's.
 
     None where each has a name of ours that says more.
     """

@@ -1,4 +1,4 @@
-"""What one more run would tell of an estimate: how narrow its range becomes, before anybody pays for the run."""
+"""Compute how much one more run would narrow the range of an estimate, before the run is paid for."""
 
 from __future__ import annotations
 

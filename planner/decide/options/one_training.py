@@ -14,14 +14,14 @@ from planner.speed.throughput.speed import Speed
 
 
 def throughput_of(speed: Speed) -> Quantity | None:
-    """Return samples/s of the whole cluster; None where nothing can be said."""
+    """Return samples/s of the whole cluster; None if unknown."""
     if speed.samples_per_s is None:
         return None
     return to_quantity(speed.samples_per_s, Unit.SAMPLES_PER_S, speed.basis, speed.source, speed.as_of)
 
 
 def hours_of(throughput: Quantity | None, job: Job, *, epochs: float) -> Quantity | None:
-    """Return the hours of the steps of so many epochs: samples / samples/s / goodput / 3600."""
+    """Return the hours of the steps of a number of epochs: samples / samples/s / goodput / 3600."""
     if throughput is None:
         return None
     hours = train_hours(
@@ -47,7 +47,7 @@ def energy_of(training: Quantity | None, power: Quantity | None, candidate: Cand
 
 
 def carbon_of(energy: Quantity | None, building: Quantity, plan: Plan) -> Quantity | None:
-    """Return kg of CO2 equivalent: kWh x PUE x kg/kWh; None where the plan gives no carbon intensity."""
+    """Return kg of CO2 equivalent: kWh x PUE x kg/kWh; None if the plan gives no carbon intensity."""
     kg_per_kwh = plan.assumptions.carbon_kg_per_kwh
     if energy is None or kg_per_kwh is None:
         return None
@@ -61,5 +61,5 @@ def carbon_of(energy: Quantity | None, building: Quantity, plan: Plan) -> Quanti
 
 
 def times_nodes(candidate: Candidate) -> str:
-    """Write the factor of nodes in a formula; nothing of one node."""
+    """Write the factor of nodes in a formula; nothing for one node."""
     return f" x {candidate.nodes} nodes" if candidate.nodes > 1 else ""

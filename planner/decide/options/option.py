@@ -1,8 +1,7 @@
-"""One option, estimated: joins speed, time, money and energy, and says how each number is known."""
+"""Estimate one option: join speed, time, money and energy, with the source of each number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -44,36 +43,34 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
-from planner.speed.throughput.speed import Speed, fastest
-
-BLOCK_CONFIDENCE = 0.8
-"""Confidence with which a block holds one training; a campaign's holds its runs with that of the plan."""
+from planner.speed.estimator.shared_causes import Causes
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 
 
 @dataclass(frozen=True)
 class EstimatedOption:
-    """An option's estimate, with what the bill of a whole campaign multiplies."""
+    """Estimate of an option, with the rates for the bill of a whole campaign."""
 
     option: OptionEstimate
     rates: BillRates | None
-    """None: owned, or without a price."""
+    """Rates of a rented option; None if it is owned, or its price is unknown."""
     currency: Currency | None
     tariff_currency: str
-    """In which an owned machine's electricity is paid."""
+    """Code of the currency in which an owned machine's electricity is paid."""
     limit_reasons: tuple[Reason, ...] = ()
-    """Why the plan's limits rule its place out."""
+    """Reasons why the plan's limits exclude it."""
     price: Price | None = None
-    """The row whose price counts; None: owned, or at a price of the plan's own."""
+    """Row whose price counts; None if it is owned, or the plan states its own price."""
     hosted: HostedRates | None = None
-    """Of a service that trains by the token."""
+    """Rates of a service that trains by the token."""
     candidate: Candidate | None = None
-    """The machine; None of a service, whose machines are its own affair."""
+    """Machine of the option; None for a service, whose machines are unknown."""
     speed: Speed | None = None
     resolved: ResolvedSite | None = None
-    """What owning costs, where that is known."""
+    """Cost of owning, if known."""
     power_from_rated_share: bool = False
-    """Its cost or its carbon takes the default share of rated power that a node draws in training; a rented machine's
-    cost does not."""
+    """True if its cost or carbon uses the default share of rated power; a rented machine's cost never does."""
 
 
 def estimate_option(
@@ -85,7 +82,7 @@ def estimate_option(
     today: date | None = None,
     speed: Speed | None = None,
 ) -> EstimatedOption:
-    """Estimate one training of the job on one candidate; `speed`: its speed, where that is known already."""
+    """Estimate one training of the job on one candidate; `speed`: its speed, if known already."""
     if speed is None:
         candidate, speed = fastest(job, candidate, catalog)
     site, price = candidate.site, node_hour_price(candidate, catalog, today=today)
@@ -103,15 +100,15 @@ def estimate_option(
     )
     doubts = (*speed.doubts, *_found_wrong(speed, catalog))
     building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
-    rates = None
+    causes, rates = error_causes(candidate, speed, timed.time, plan.practice), None
     if site is None and price is not None:
         rates = bill_rates(plan, job, candidate, price, catalog)
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
-        blocks = rates is not None and rates.terms.blocks
-        surely = _surely(candidate.id, timed.time, doubts, BLOCK_CONFIDENCE) if blocks else 0.0
-        longer = surely / timed.time.wall_hours.value if timed.time is not None and surely else 1.0
+        blocks, longer = rates is not None and rates.terms.blocks, 1.0
+        if blocks and timed.time is not None:
+            longer = _longer(candidate.id, timed.time, causes, plan.campaign.confidence, doubtful=bool(doubts))
         money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
     row = None if site is not None or candidate.has_own_price else candidate.price
@@ -143,7 +140,7 @@ def estimate_option(
         whole_hours=hours_of(throughput_of(speed.whole[1]), job, epochs=job.epochs) if speed.whole else None,
         micro_batch=speed.fit.micro_batch,
         checkpointing=speed.fit.checkpointing,
-        error_causes=error_causes(candidate, speed, timed.time, plan.practice),
+        error_causes=causes,
         throughput=throughput,
         epoch_hours=usage.epoch,
         training_hours=usage.training,
@@ -173,7 +170,7 @@ def estimate_option(
         runs_not_counted=speed.not_counted,
         notes=(
             *speed.notes,
-            *(one.text for one in speed.not_counted),
+            *(run.text for run in speed.not_counted),
             *([job.samples_note] if job.samples_note else []),
             *timed.notes,
             *money.notes,
@@ -218,21 +215,27 @@ def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
 def on_day(
     estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date, price: Price | None = None
 ) -> OptionEstimate:
-    """Return the estimate of a training that starts on a day: the age of its price, its credits, its allocation.
+    """Return the estimate with the facts that depend on a day: age of its price, credits, allocation.
 
-    It starts on the campaign's first day, where the plan names one.
+    The training starts on the campaign's first day, or today if the plan names none.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        surely = estimate.wall_hours.value
-        if price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT):
-            surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
-        finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
-        ended = last_day(start=start, hours=surely, passed=passed)
+        wall, longer, granted = (
+            estimate.wall_hours.value,
+            1.0,
+            price is not None and price.price_kind is PriceKind.GRANT,
+        )
+        if estimate.time is not None and price is not None and (granted or price.node_hours_limit is not None):
+            longer = _longer(
+                estimate.id, estimate.time, estimate.error_causes, plan.campaign.confidence,
+                doubtful=bool(estimate.doubts),
+            )  # fmt: skip
+        finish = last_day(start=start, hours=wall, passed=passed)
+        ended = last_day(start=start, hours=wall * longer, passed=passed)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        longer = surely / estimate.wall_hours.value
         of_allocation = allocation_reasons(price, bill=bill, finish=ended, longer=longer)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         on_its_days = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
@@ -241,20 +244,17 @@ def on_day(
     return estimate if committed else dated(estimate, today=today, row=price)
 
 
-def _surely(option: str, time: TrainingTime | None, doubts: Sequence[str], confidence: float) -> float:
-    """Return the hours that one training stays under with this confidence; 0 where they are not known."""
-    if time is None:
-        return 0.0
+def _longer(option: str, time: TrainingTime, causes: Causes, confidence: float, *, doubtful: bool) -> float:
     from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are paid ahead
 
-    return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, confidence)
+    return TimedOption(option, time, doubtful, causes).longer(confidence)
 
 
 def _timed(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
     throughput: Quantity | None, training: Quantity | None, speed: Speed,
 ) -> Timed:  # fmt: skip
-    """Return where the hours go; nothing without a speed."""
+    """Return the parts of the training's time; nothing without a speed."""
     if throughput is None or training is None:
         return Timed(None)
     startup = startup_hours(plan, job, catalog) if candidate.site is None else None
@@ -272,7 +272,7 @@ def _timed(
 def _reasons(
     candidate: Candidate, speed: Speed, timed: Timed, no_money: tuple[Reason, ...], usage: Usage
 ) -> tuple[Reason, ...]:
-    """Return why any number of the option is not known, or why its site cannot power it."""
+    """Return the reasons why a figure of the option is unknown, or its site cannot power it."""
     site, node = candidate.site, candidate.node
     reasons = list(overloads(site, node, nodes=site.nodes)) if site is not None else []
     reasons += speed.problems
@@ -311,7 +311,7 @@ def _region(candidate: Candidate) -> str | None:
 
 
 def _is_refreshed(candidate: Candidate, catalog: Catalog) -> bool | None:
-    """Return whether a refresh can renew the price; None of a machine that is not rented at a price on file."""
+    """Return whether a refresh can renew the price; None if it is not rented at a price on file."""
     if candidate.site is not None or candidate.price is None:
         return None
     provider = catalog.providers.get(provider_of(candidate.node.id))

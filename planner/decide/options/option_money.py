@@ -1,4 +1,4 @@
-"""What one training costs on one candidate, rented or owned, and why what is not known is not."""
+"""Compute the cost of one training on one candidate, rented or owned, with reasons for unknown figures."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ LEAST_SAID_USD = 0.01
 
 @dataclass(frozen=True)
 class Usage:
-    """What one training takes of its machines; None where it is not known."""
+    """Hours and energy of one training; None if unknown."""
 
     epoch: Quantity | None
-    """Hours of one epoch's steps; `training` those of all."""
+    """Hours of one epoch's steps; `training` is for all epochs."""
     training: Quantity | None
     time: TrainingTime | None
     energy: Quantity | None
@@ -39,7 +39,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Money:
-    """What one training costs, and why what is missing is missing."""
+    """Cost of one training, with reasons for missing figures."""
 
     usd_per_epoch: Quantity | None = None
     usd_total: Quantity | None = None
@@ -49,11 +49,11 @@ class Money:
     missing: tuple[Reason, ...] = ()
     notes: tuple[str, ...] = ()
     resolved: ResolvedSite | None = None
-    """Of an owned machine whose full cost is known."""
+    """Resolved site of an owned machine whose full cost is known."""
 
 
 def owned(plan: Plan, candidate: Candidate, catalog: Catalog, usage: Usage, *, paid_in: str) -> Money:
-    """Count an owned machine at the margin and in full; its bill is what the training adds to the bills."""
+    """Compute the marginal and the full cost on an owned machine; its bill holds the marginal cost."""
     wall = usage.time.wall_hours if usage.time is not None else None
     counted = owned_money(
         plan, candidate, catalog, epoch=usage.epoch, training=wall, energy=usage.energy, power=usage.power
@@ -71,7 +71,7 @@ def owned(plan: Plan, candidate: Candidate, catalog: Catalog, usage: Usage, *, p
 
 
 def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usage: Usage, *, longer: float) -> Money:
-    """Count the whole bill of one training that is run alone; without rates there is no price.
+    """Compute the bill of a single training; without rates there is no price.
 
     `longer`: how many times its likely hours a block is bought for.
     """
@@ -93,12 +93,12 @@ def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usag
 
 
 def unpriced(bill: Bill | None) -> tuple[str, ...]:
-    """Return the names of what would be on the bill if its price or size were known."""
+    """Return the names of items that are not on the bill because their price or size is unknown."""
     return () if bill is None else tuple(dict.fromkeys(each.what for each in bill.coverage.no_price))
 
 
 def assumed_rates(bill: Bill | None) -> tuple[str, ...]:
-    """Return the names of what stands on the bill at an assumed rate and may come to 5 % of it or more."""
+    """Return the names of items at an assumed rate that may be 5 % of the bill or more."""
     if bill is None:
         return ()
     least = MATERIAL_FRACTION * bill.usd_total.value

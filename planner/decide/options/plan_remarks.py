@@ -1,4 +1,4 @@
-"""What a plan says of one of its options beside machine and price, in words that tell equal names apart."""
+"""Write a plan's statements on an option beside machine and price, to tell equal names apart."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ REMARKS = (
     "sell_after", "other_use", "training_hours", "ready_on", "hold", "purchase_usd", "power_cap_w",
     "network_gbit_per_s", "commitment_bought",
 )  # fmt: skip
-"""In the order in which they are tried."""
+"""Keys of the remarks in the order in which they are tried."""
 HALF = 0.5
 
 
 def plan_remarks(option: PlanOption) -> dict[str, str]:
-    """Return what the plan says of the option, by the key of REMARKS: `sell_after` is "sold after"."""
+    """Return the plan's remarks on the option by the key of REMARKS: `sell_after` is "sold after"."""
     said: dict[str, str] = {}
     if option.sell_after:
         said["sell_after"] = "sold after"

@@ -1,4 +1,4 @@
-"""One line on what times assume of practice, and what another one would give."""
+"""Write a note on the practice that times assume, and on the times of another practice."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.practice import Practice
 
 SEEN = 1.05
-"""A factor below it is not worth a word."""
+"""Factor from which on a practice is mentioned."""
 
 
 def practice_note(plan: Plan, options: Sequence[OptionEstimate]) -> str | None:
-    """Return what the plan's practice is, and the others, in times of benchmark speed; None where none is added."""
+    """Return the plan's practice and the others as factors of a benchmark's time; None if no time has one."""
     stretched = [option for option in options if option.time is not None and option.time.practices]
     if not stretched:
         return None

@@ -1,4 +1,4 @@
-"""The line below a table about a training on its own completions: the phases of a step, and what prompts cost."""
+"""Write a note on a training on its own completions: phases of a step, and the cost of prompts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planner.speed.throughput.rollout_text import shares_text
 
 
 def rollout_note(options: Sequence[OptionEstimate]) -> str | None:
-    """Return the phases of a step on the option whose prompts cost least; None where no option has rollouts.
+    """Return the phases of a step on the option with the cheapest prompts; None if no option has rollouts.
 
-    Without a price that is known, of the first option.
+    Without a known price it is the first option.
     """
-    found = [(one, one.rollout) for one in options if one.rollout is not None]
+    found = [(option, option.rollout) for option in options if option.rollout is not None]
     if not found:
         return None
     priced = [pair for pair in found if pair[1].usd_per_1000_prompts is not None]

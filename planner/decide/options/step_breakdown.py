@@ -1,4 +1,4 @@
-"""The parts of a modelled step, of text or of images: seconds, constants, effects, weights of runs, near evidence."""
+"""Break a modelled step into its parts: seconds, constants, effects, weights of runs, similar evidence."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from planner.speed.physics.parameters import Parameter
 
 NUDGE = 1e-4
-"""Of a logarithm, for derivatives."""
+"""Step of a logarithm for derivatives."""
 SMALLEST_INFLUENCE = 0.0005
-"""Per cent by which the step must grow with one per cent of a constant, for it to be listed."""
+"""Growth of the step in per cent, for one per cent of a constant, from which on the constant is listed."""
 NEAREST = 3
 OTHER_ACCELERATOR, OTHER_GENERATION, OTHER_FRAMEWORK = 1.0, 3.0, 1.0
-"""Distances on top of that of the settings."""
+"""Distances that are added to the distance of the settings."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StepBreakdown:
     constants: tuple[ConstantUsed, ...]
     effects: tuple[LabelEffect, ...]
     weights: dict[str, float]
-    """By run: how much of its logarithmic error the estimate takes over."""
+    """Share of each run's logarithmic error that the estimate takes over, by run."""
     correction: StepCorrection
     recorded_seconds: float
     """The seconds, which remember how they are computed."""
@@ -53,25 +53,25 @@ class StepBreakdown:
 
 
 class Published:
-    """Published measurements of text or of images, whose settings are modelled once for all questions."""
+    """Published measurements of text or images, whose settings are modelled once for all questions."""
 
     def __init__(self, rows: Sequence[Observation]) -> None:
         self.rows = rows
         self.answered: dict[tuple[object, ...], StepBreakdown] = {}
-        """Steps that were taken apart: of a plan's options many differ by their price alone."""
+        """Steps that were broken down already, because many options of a plan differ only in price."""
         self._features: Array | None = None
 
     def features(self, kind: NetworkKind, fit: Fit) -> Array:
-        """Return what the estimator measures distances in, a line for each measurement."""
+        """Return the features between which distances are measured, a row for each measurement."""
         if self._features is None:
             self._features = kind.model(fit, self.rows).place.features
         return self._features
 
 
 def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
-    """Take the step apart: seconds of a part = its share / all shares x seconds of the corrected step.
+    """Break down the step: seconds of a part = its share / all shares x seconds of the corrected step.
 
-    So the correction by labels and by runs spreads evenly over the parts.
+    The correction by labels and runs therefore spreads evenly over the parts.
     """
     here = asked.observation
     key = (asked.label, here.id, *here.config.items(), *(own.id for own in asked.own))
@@ -123,14 +123,14 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
         size=size,
         unit=kind.unit,
         parts=tuple(sorted(parts, key=lambda part: -part.seconds)),
-        constants=tuple(sorted(constants, key=lambda one: -abs(one.percent_per_percent))),
+        constants=tuple(sorted(constants, key=lambda constant: -abs(constant.percent_per_percent))),
         effects=effects,
         weights=_weights(kind, fit, asked, place),
         correction=StepCorrection(
             factor=by_labels * by_runs,
             by_labels=by_labels,
             by_runs=by_runs,
-            runs=sum(one.kernel is None for one in asked.own),
+            runs=sum(run.kernel is None for run in asked.own),
         ),
         recorded_seconds=recorded_seconds,
         nearest=_nearest(kind, fit, asked, place, evidence),
@@ -140,9 +140,9 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
 def _recorded(
     kind: NetworkKind, fit: Fit, row: Observation, by_labels: float, by_runs: float
 ) -> tuple[dict[str, FormulaUsed], float]:
-    """Return the formula of every part, and the seconds of the step as the product that they are."""
+    """Return the formula of every part, and the seconds of the step with their formula."""
     with recording():
-        parts = {name: printed({name: one.ravel()[0]}) for name, one in kind.recorded_parts(fit, row).items()}
+        parts = {name: printed({name: seconds.ravel()[0]}) for name, seconds in kind.recorded_parts(fit, row).items()}
         physics = float_of(
             named("physics_seconds", kind.recorded_step(fit, row).ravel()[0], "s", "a step by the parts")
         )
@@ -172,13 +172,13 @@ def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: UpdatePo
 
     anchors = kind.model(fit, asked.own)
     posterior = update(place, anchors.place, kind.log_seconds(asked.own) - anchors.log_step)
-    return {one.id: float(pull) for one, pull in zip(asked.own, posterior.pull[0], strict=True)}
+    return {run.id: float(pull) for run, pull in zip(asked.own, posterior.pull[0], strict=True)}
 
 
 def _nearest(
     kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: UpdatePoints, published: Published
 ) -> tuple[NearRow, ...]:
-    """Return the published measurements whose settings are nearest, with what the calibration says of them."""
+    """Return the published measurements with the most similar settings, with their modelled speeds."""
     evidence = published.rows
     if not evidence:
         return ()
@@ -187,10 +187,10 @@ def _nearest(
     label = asked.label
     settings = ((published.features(kind, fit) - place.features) ** 2).sum(axis=1)
     apart = [
-        OTHER_ACCELERATOR * (one.labels.accelerator != label.accelerator)
-        + OTHER_GENERATION * (one.labels.generation != label.generation)
-        + OTHER_FRAMEWORK * (one.labels.framework != label.framework)
-        for one in evidence
+        OTHER_ACCELERATOR * (row.labels.accelerator != label.accelerator)
+        + OTHER_GENERATION * (row.labels.generation != label.generation)
+        + OTHER_FRAMEWORK * (row.labels.framework != label.framework)
+        for row in evidence
     ]
     distance = np.sqrt(settings) + np.array(apart)
     order = np.argsort(distance, kind="stable")[:NEAREST]

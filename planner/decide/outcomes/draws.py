@@ -1,4 +1,4 @@
-"""The samples of every simulated outcome: seeded, and of one name always the same, whatever else is drawn beside it."""
+"""Draw the samples of simulated outcomes. The samples of a name are always the same, whatever else is drawn."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 
 SAMPLES = 2_048
-"""Samples of every outcome. A chance is a whole number of them: it is right to about half a percent."""
+"""Samples of every outcome. A chance is a share of them, with an error of about half a percent."""
 SEED = 26
 SMALLEST = 1e-290
-"""Numbers below it are nothing: their quotients leave the range of floats."""
+"""Numbers below it count as 0, because their quotients leave the range of floats."""
 
 
 def generator(*names: str) -> np.random.Generator:
@@ -44,9 +44,9 @@ def scores(*names: str) -> Array:
 
 @lru_cache(maxsize=1_024)
 def mixed(causes: tuple[tuple[str, float], ...]) -> Array:
-    """Return the standard normal scores of an error of several independent causes, by name and standard deviation.
+    """Return the standard normal scores of an error with several independent causes, by name and standard deviation.
 
-    order = that of sum over causes of sd x score;  the scores themselves are those of one cause, in this order
+    order = that of sum over causes of sd x score;  the scores are those of a single cause in this order
 
     The correlation of two errors is the sum over common causes of sd x sd' / (whole x whole').
     """
@@ -58,16 +58,16 @@ def mixed(causes: tuple[tuple[str, float], ...]) -> Array:
 
 
 def in_strata(drawn: Array, *names: str) -> Array:
-    """Return one draw for each sample from a whole multiple of them: the middle ones of equally many, in random order.
+    """Return one draw for each sample from a whole multiple of draws: the middle of each stratum, in random order.
 
-    Sorted draws, of which every sample takes one from its own stratum, err less than as many draws by themselves.
+    Draws from strata err less than the same number of independent draws.
     """
     each = len(drawn) // SAMPLES
     return np.asarray(np.sort(drawn)[each // 2 :: each][generator(*names, "order").permutation(SAMPLES)])
 
 
 def stays_under(interval: Interval, chance: float) -> float:
-    """Return the number that a range stays under with this chance: the draw at the score of the chance."""
+    """Return the number that a range stays below with this chance."""
     return float(at_scores(interval, np.array([NORMAL.inv_cdf(chance)]))[0])
 
 
@@ -77,12 +77,12 @@ def _normal_scores() -> Array:
 
 
 def at_scores(interval: Interval, normal: Array) -> Array:
-    """Return the numbers at these standard normal scores, of a range whose value is the median; exact without spread.
+    """Return the numbers of a range at these standard normal scores. The range's value is the median.
 
     number = value x exp(s x z);  z: the score, s = ln(high / value) / 1.645 above 0, ln(value / low) / 1.645 below
-    of median 0:  max(0, high x z / 1.645)
+    with median 0:  max(0, high x z / 1.645)
 
-    Source: the two-piece log-normal whose 90 % range is stated.
+    Source: the two-piece log-normal distribution with the stated 90 % range.
     """
     if interval.low == interval.high or interval.high <= SMALLEST:
         return np.full(normal.shape, interval.value)

@@ -1,4 +1,4 @@
-"""How the cost of a campaign errs with its hours: wholly where it is paid by the hour, not at all for a block."""
+"""Split the error of a campaign's cost into that of its hours and the rest."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.interval import MOST, Interval
 
 BY_THE_HOUR = frozenset({COMPUTE, LOST, PRACTICE, ELECTRICITY, UNUSED, COMMITMENT})
-"""Lines of a bill that grow with the hours of the runs; of a term, beyond it."""
+"""Lines of a bill that grow with the hours of the runs. The commitment of a term grows only beyond the term."""
 
 
 def hourly_share(option: CampaignOption) -> float:
-    """Return the share of what an option costs that grows with the hours of its runs.
+    """Return the share of an option's cost that grows with the hours of its runs.
 
-    share = lines by the hour / all lines x campaign cost / cash out;  0 of a block, whose length is a decision, of a
-    window, and of a term that is longer than the work
+    share = lines by the hour / all lines x campaign cost / cash out
+
+    It is 0 of a block (its length is a decision), a window, and a term that is longer than the work.
     """
     bill, usd, cash = option.bill, option.campaign_usd, option.cash_usd
     if bill is None or usd is None or bill.usable_hours is not None or option.smallest_purchase_usd is not None:
@@ -29,12 +30,12 @@ def hourly_share(option: CampaignOption) -> float:
 
 
 def error_beyond_hours(usd: Interval, speed: Interval, share: float) -> Interval:
-    """Return the factor by which a cost may be off beside its hours: the price's own error.
+    """Return the range of the error of a cost that its hours do not explain: that of the price.
 
     high = usd high / usd / (1 - share + share x high of speed), at least 1; low likewise, at most 1
 
-    The ends of a bill multiply those of the hours and of the price, so dividing by the one leaves the other. `speed`:
-    the factor on the hours, of which `share` of the cost grows.
+    The ends of a bill are products of the ends of hours and price, so division by the hours leaves the price. `speed`
+    is the range of the factor on the hours, and `share` the part of the cost that grows with them.
     """
     if usd.value <= 0:
         return Interval.exact(1.0)

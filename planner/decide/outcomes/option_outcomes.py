@@ -1,4 +1,4 @@
-"""The outcomes of a whole campaign on one option alone: what every row of an answer states chances of."""
+"""Simulate the whole campaign on one option alone, for the chances in every row of an answer."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.plan import CampaignLimits
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
 from planner.quantity.chance import decided, doubted
-from planner.quantity.interval import Interval
+from planner.quantity.conversion import derived, interval
+from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
@@ -39,7 +40,7 @@ def outcomes_of(
     without: Set[str] = frozenset(),
     learnt: Learnt | None = None,
 ) -> Outcomes:
-    """Return what becomes of the plan's campaign on an option in each sample.
+    """Return the outcomes of the plan's campaign on an option in each sample.
 
     `without`: causes of error that are taken to be known, such as those that all options have in common. `learnt`: the
     result of a measurement.
@@ -57,9 +58,9 @@ def outcomes_of(
 def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> PlayedOption:
     """Return the campaign of an option whose time is known.
 
-    Hours that others use the machine for are spread over the runs. The error of the price is what the range of the
-    cost holds beside that of the hours. What is paid ahead does not grow with them, and holds the runs or does not.
-    `ahead_days`: from today, when a machine is ordered, to the campaign's first.
+    The hours of other users are spread over the runs. The error of the price is the part of the cost's range that the
+    hours do not explain. Hours that are paid ahead are fixed, and hold the runs or do not. `ahead_days` are the days
+    from today, when a machine is ordered, to the campaign's first day.
     """
     owed, cost, between = option.owed_usd, option.cost_by_hours, option.between_turns
     hours = option.campaign_hours if between is None else between.run_hours
@@ -70,7 +71,7 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
                           opens=option.wait_hours if lead is None else 0.0)  # fmt: skip
     lanes, share, queued = played.lanes, hourly_share(option), option.queued
     of_sets = option.bill is not None and option.bill.usable_hours is not None
-    if of_sets and option.paid_ahead_hours is not None:  # each set has a block for its own runs
+    if of_sets and option.paid_ahead_hours is not None:  # each set of machines has a block for its own runs
         each = option.paid_ahead_hours / math.ceil(runs / option.at_once)
         lanes = tuple(replace(lane, most_hours=each * lane.batches[0].runs) for lane in lanes)
     together = math.inf if of_sets or option.paid_ahead_hours is None else option.paid_ahead_hours * len(lanes)
@@ -90,13 +91,13 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
 
 
 def price_cause(option: OptionEstimate) -> str:
-    """Return the name of what a price errs by: an offer's own, in one region and at one kind of price."""
+    """Return the name of the cause of a price's error: the offer, its region and its kind of price."""
     return option.id if option.offer is None else f"{option.offer} {option.region} {option.price_kind}"
 
 
 @dataclass(frozen=True)
 class TimedOption:
-    """An option of known time, and whether the measurement that this rests on is contradicted."""
+    """An option with a known time, and whether the measurement behind it is doubtful."""
 
     id: str
     time: TrainingTime | None
@@ -111,17 +112,17 @@ class TimedOption:
 
     @property
     def lost(self) -> Interruptions:
-        """What interrupts a run."""
+        """Return the interruptions of a run."""
         return Interruptions() if self.time is None else interruptions_of(self.time)
 
     @property
     def launch_hours(self) -> float:
-        """Hours of a run before its first step."""
+        """Return the hours of a run before its first step."""
         return self.time.launch_hours.value if self.time is not None and self.time.launch_hours is not None else 0.0
 
     @property
     def convergence(self) -> float:
-        """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
+        """Return half of the 90 % range of one run's steps from seed and data order alone, as a share of the steps."""
         spread = None if self.time is None else self.time.convergence
         return 0.0 if spread is None else spread.fraction.value
 
@@ -132,9 +133,9 @@ class TimedOption:
     def played(
         self, hours: Quantity, *, runs: int, at_once: int, between: BetweenTurns | None = None, opens: float = 0.0
     ) -> PlayedOption:
-        """Return the runs side by side, without their money; `hours` are the campaign's, with `between` those of a run.
+        """Return the runs side by side, without costs. `hours` are those of the campaign, or with `between` of a run.
 
-        hours of the steps = (hours / runs one after another - launch) / (1 + what is lost for each hour of steps)
+        hours of the steps = (hours / runs one after another - launch) / (1 + hours lost per hour of steps)
         """
         band, lost, launch = self.decided(hours), self.lost, self.launch_hours
         waves = 1 if between is not None else math.ceil(runs / at_once)
@@ -150,6 +151,15 @@ class TimedOption:
             between=between,
         )
 
+    def longer(self, confidence: float, *, runs: int = 1, at_once: int = 1) -> float:
+        """Return how many times their likely hours, with their launches, runs take at most with this confidence."""
+        if self.time is None or self.time.wall_hours.value <= 0:
+            return 1.0
+        parts = [interval(each, Unit.HOURS) for each in (self.time.wall_hours, self.time.launch_hours) if each]
+        whole = sum_of(parts).scaled(math.ceil(runs / at_once))
+        hours = derived(whole, Unit.HOURS, self.time.wall_hours, source=self.time.wall_hours.source)
+        return self.hours_at(hours, confidence, runs=runs, at_once=at_once) / hours.value
+
     def hours_at(
         self,
         hours: Quantity,
@@ -160,7 +170,7 @@ class TimedOption:
         between: BetweenTurns | None = None,
         learnt: Learnt | None = None,
     ) -> float:
-        """Return the hours that the runs stay under with this confidence; what is paid ahead is bought for them."""
+        """Return the hours that the runs stay below with this confidence. Hours paid ahead are bought for them."""
         if hours.value <= 0:
             return hours.value
         played = self.played(hours, runs=runs, at_once=at_once, between=between)
@@ -168,9 +178,9 @@ class TimedOption:
 
 
 def _at_known(option: PlayedOption, causes: Set[str]) -> PlayedOption:
-    """Return an option whose speed no longer errs by these causes.
+    """Return the option without the error that these causes add to its speed.
 
-    ln of each end x sqrt(variance of the causes that are left / variance of all)
+    ln of each end x sqrt(variance of the remaining causes / variance of all)
     """
     left = tuple((name, sd) for name, sd in option.causes if name not in causes)
     if len(left) == len(option.causes):
@@ -187,7 +197,7 @@ def _price_error(owed: Quantity | None, hours: Interval, share: float) -> Interv
 
 
 def _lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:
-    """Return what credits pay of the option's bill, with the hours from the campaign's first until which they last."""
+    """Return the credits for the option's bill, with the hours after the campaign's start until which they last."""
     credits, between = () if option.cost_by_hours is None else option.cost_by_hours.credits, option.between_turns
     hours = [each.hours if between is None else hours_between(between, np.array([each.hours]))[0] for each in credits]
     lasting = zip(credits, hours, strict=True)

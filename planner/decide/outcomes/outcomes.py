@@ -1,4 +1,4 @@
-"""Hours and cost of a campaign in each sample, with every chance and quantile that an answer states of them."""
+"""Hold a campaign's hours and cost in each sample, and compute the chances and quantiles that an answer states."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from planner.quantity.time_units import SECONDS_PER_HOUR
 
 TENTHS = (0.1, 0.5, 0.9)
 ROUNDING_HOURS = 1 / SECONDS_PER_HOUR
-"""Times of a plan are to the second: a run that ends with its window, or with the deadline, is in time."""
+"""One second, the resolution of a plan's times. A run that ends with its window or the deadline is in time."""
 ROUNDING_SHARE = 1e-9
-"""Amounts that differ by a smaller share are equal."""
+"""Relative difference below which amounts count as equal."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Outcomes:
     """The hours to the end of a campaign's last run and the USD that remain to pay, in each sample."""
 
     hours: Array | None
-    """From the campaign's first hour; None where they are not known."""
+    """Hours from the campaign's start to its end; None if unknown."""
     usd: Array | None
-    """None where it is not known."""
+    """USD that remain to pay; None if unknown."""
     in_windows: Mask
-    """Whether every run ended before its machines were taken away, within the block or allocation that holds it."""
+    """True in samples where every run ended before its machines were taken away, and within its block or allocation."""
 
     def chance_held(self) -> float:
         """Return the chance that blocks, windows and allocations hold every run."""
@@ -46,7 +46,7 @@ class Outcomes:
     def chance_within(self, budget: Array) -> float:
         """Return the chance that the campaign costs at most its budget, with each run in its window.
 
-        What ends before the work is done has to be paid for again.
+        Work in a window that ends too early would have to be paid for again.
         """
         return share_of(self._in_budget(budget) & self.in_windows, self.usd)
 
@@ -59,24 +59,24 @@ class Outcomes:
         return np.asarray(self._in_time(hours) & self._in_budget(budget))
 
     def hours_at(self, chance: float) -> float:
-        """Return the hours within which the campaign ends with this chance, whether or not its windows hold it."""
+        """Return the hours within which the campaign ends with this chance, even if its windows are too short."""
         assert self.hours is not None, "they are known"
         return _at(self.hours, chance)
 
     def done_within(self, chance: float) -> float:
-        """Return the hours within which the campaign is done with this chance; infinite where windows hold too few."""
+        """Return the hours within which the campaign ends with this chance; infinite if its windows are too short."""
         assert self.hours is not None, "they are known"
         return _at(np.where(self.in_windows, self.hours, np.inf), chance)
 
     def usd_at(self, chance: float) -> float:
-        """Return the USD that the campaign stays under with this chance."""
+        """Return the USD that the campaign stays below with this chance."""
         assert self.usd is not None, "it is known"
         return _at(self.usd, chance)
 
     def local_at(self, currency: Currency, chance: float) -> float:
-        """Return the amount of a currency that the campaign stays under with this chance, at drawn rates.
+        """Return the amount of a currency that the campaign stays below with this chance, at drawn rates.
 
-        The rate has the draws of a budget in that currency (`drawn_budget`), so both say the same.
+        The rate has the same draws as a budget in that currency (`drawn_budget`), so the two agree.
         """
         assert self.usd is not None, "it is known"
         return _at(self.usd / at_scores(rate_of(currency).inverse(), scores("budget")), chance)
@@ -86,7 +86,7 @@ class Outcomes:
     ) -> SimulatedCampaign:
         """Return the chances of the limits and the 10th, 50th and 90th percentile of hours, cost and last day.
 
-        `until`: hours to the deadline; `day`: the calendar day of an hour of the campaign.
+        `until` is the deadline in hours, and `day` maps an hour of the campaign to its calendar day.
         """
         assert self.hours is not None, "they are known"
         assert self.usd is not None, "it is known"
@@ -114,9 +114,9 @@ class Outcomes:
 
 
 def share_of(holds: Mask, *samples: Array | None) -> float:
-    """Return the share of the samples in which something holds.
+    """Return the share of the samples in which a condition holds.
 
-    None or all of uncertain samples count as half a sample from it: no number of them makes a doubtful thing certain.
+    For uncertain samples it is at least half a sample away from 0 and 1: no number of samples proves a certainty.
     """
     share = float(np.mean(holds))
     certain = all(each is None or float(np.ptp(each)) <= ROUNDING_SHARE for each in samples)
@@ -124,7 +124,7 @@ def share_of(holds: Mask, *samples: Array | None) -> float:
 
 
 def drawn_budget(budget: Quantity | None) -> Array:
-    """Return the budget in each sample: drawn from its range, where it has one; infinite where there is none."""
+    """Return the budget in each sample, drawn from its range; infinite without a budget."""
     if budget is None:
         return np.full(SAMPLES, np.inf)
     return at_scores(Interval(budget.value, budget.low, budget.high), scores("budget"))

@@ -1,4 +1,4 @@
-"""Campaigns played through many times: when they end and what they cost."""
+"""Simulate campaigns: when they end and what they cost."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from planner.quantity.chance import TAIL
 from planner.quantity.interval import MOST, Interval
 
 MOST_LANES = 5_000
-"""Equal lanes side by side that are played. The last of more lanes ends hardly later, and each costs the same."""
+"""Largest number of equal lanes that are simulated. With more lanes the last one ends hardly later."""
 DRAWS_OF_A_WAIT = 16
-"""Draws from which a queue's wait in one sample is taken."""
+"""Draws of a queue's wait per sample."""
 NEVER_INTERRUPTED = Interruptions()
 NOTHING, AS_EXPECTED = Interval.exact(0.0), Interval.exact(1.0)
 
@@ -39,75 +39,75 @@ class Batch:
     steps_hours: float
     """Hours of one run at the most likely speed."""
     phase: int = 0
-    """A phase begins on all lanes when the phase before has ended."""
+    """A phase starts on all lanes when the previous phase has ended."""
 
 
 @dataclass(frozen=True)
 class PlayedLane:
-    """One set of machines in one window; hours count from the campaign's first."""
+    """One set of machines in one window. Its times are hours after the campaign's start."""
 
     batches: tuple[Batch, ...]
     opens: float = 0.0
-    """At the earliest: it also waits for the option's machines."""
+    """Earliest opening time. The lane also waits for the option's machines."""
     closes: float = math.inf
     most_hours: float = math.inf
-    """Hours for which its machines can be used: a block that was bought."""
+    """Usable hours of the block that is bought for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedOption:
-    """Part of a campaign that one option does."""
+    """The part of a campaign that one option does."""
 
     option: str
     lanes: tuple[PlayedLane, ...]
     asked_at: float = 0.0
-    """Hours from the campaign's first, negative before it, when its machines are asked for."""
+    """Hours after the campaign's start at which its machines are ordered; negative before the start."""
     wait: Interval | Queue | Tries = NOTHING
-    """Hours from then until they can be had; drawn once."""
+    """Hours from the order until they are available, drawn once."""
     launch_hours: float = 0.0
     """Hours of every run before its first step."""
     lost: Interruptions = NEVER_INTERRUPTED
     speed_error: Interval = AS_EXPECTED
-    """Factor on the hours, common to all runs: a machine that is slower than thought is so for all of them."""
+    """Range of the factor on the hours. It is the same for all runs of a sample."""
     causes: tuple[tuple[str, float], ...] = ()
-    """Causes of that error by name, each with its standard deviation; options share those of one name."""
+    """Causes of that error by name, with their standard deviations. Options share causes of the same name."""
     convergence: float = 0.0
-    """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
+    """Half of the 90 % range of one run's steps from seed and data order alone, as a share of the steps."""
     usd: float = 0.0
     """Cost at the most likely hours."""
     hourly_share: float = 1.0
-    """Share of `usd` that grows with the hours; the rest is paid once."""
+    """Share of `usd` that grows with the hours. The rest is fixed."""
     price_error: Interval = AS_EXPECTED
     price_cause: str = ""
-    """Name of that error's cause, which options of one price list share; empty: the option's own."""
+    """Name of the price error's cause, which options of one price list share; empty: the option's own."""
     cost: CostByHours | None = None
-    """In place of the hourly share: the bill at every length. Its own price is the one that counts, by `usd`."""
+    """Bill at every length, in place of the hourly share. It is scaled so that the likely length costs `usd`."""
     likely_hours: float = 1.0
-    """The length, in the terms of `cost`, that costs `usd`."""
+    """Length, in the unit of `cost`, that costs `usd`."""
     payer: str = ""
-    """Whose credits pay its bill."""
+    """Provider whose credits pay its bill."""
     most_hours: float = math.inf
-    """Hours for which its machines can be used, those of all lanes together: an allocation."""
+    """Usable hours of all its lanes together: those of an allocation."""
     between: BetweenTurns | None = None
-    """Where others take turns with its machines: its runs, all equal, begin in whichever gap holds them."""
+    """Turns of other users. Its runs, all equal, start in any gap that is long enough."""
 
 
 def runs_of_lane(number: int, runs: int, lanes: int) -> int:
-    """Return the runs of one of several equal lanes, counted from 0: each has as many as any other, or one more.
+    """Return the number of runs on one of several equal lanes, counted from 0.
 
-    Those with one more come first.
+    Numbers differ by at most one; lanes with one more run come first.
     """
     return runs // lanes + (number < runs % lanes)
 
 
 def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
-    """Return equal runs on several lanes (`runs_of_lane`), of which the first `MOST_LANES` are played."""
+    """Return equal runs on several lanes (`runs_of_lane`), at most on the first `MOST_LANES`."""
     counts = [runs_of_lane(number, runs, lanes) for number in range(min(lanes, runs, MOST_LANES))]
     return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
 
 
 def error_of_steps(hours: Interval, launch_hours: float) -> Interval:
-    """Return the factor on the hours of the steps that gives the range of all hours, of which launches are certain.
+    """Return the range of the factor on the hours of the steps, given the range of all hours and certain launches.
 
     high = (high hours - launch) / (hours - launch), low likewise
     """
@@ -175,7 +175,7 @@ def _speed_scores(option: PlayedOption, learnt: Learnt | None) -> Array:
 
 
 def _opened(option: PlayedOption) -> list[Array]:
-    """Return the hours from which each lane can be used."""
+    """Return the hours after the start at which each lane opens, in each sample."""
     names = (option.option, "wait")
     if isinstance(option.wait, Interval):
         wait = at_scores(option.wait, scores(*names))

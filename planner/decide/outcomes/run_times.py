@@ -1,4 +1,4 @@
-"""How long interrupted runs take: exact draws, many at once."""
+"""Draw the hours of interrupted runs exactly, many at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from planner.decide.outcomes.draws import Array, Counts
 from planner.duration.goodput import MOST_INTERRUPTIONS, SMALLEST_RATE, Interruptions
 
 DRAWN_ONE_BY_ONE = 32
-"""Interruptions of one run up to which each lost stretch is drawn; the sum of more is drawn as a normal number."""
+"""Interruptions of one run up to which each lost stretch is drawn. The sum of more is drawn as a normal number."""
 
 
 class RunTimes(NamedTuple):
-    """Hours from the first step to the last, and how often each run was interrupted."""
+    """Hours from the first step to the last, and number of interruptions, of each run."""
 
     hours: Array
     interruptions: Counts
 
 
 def run_times(rng: np.random.Generator, steps_hours: Array, lost: Interruptions) -> RunTimes:
-    """Draw the hours of runs whose steps alone take `steps_hours`, under what interrupts them.
+    """Draw the hours of interrupted runs whose steps alone take `steps_hours`.
 
     Their mean is steps_hours x losses(lost).total (`planner/duration/goodput.py`).
     """
@@ -44,14 +44,14 @@ def interrupted(
     per_hour: float,
     down_hours: float = 0.0,
 ) -> RunTimes:
-    """Draw the hours of runs of so many segments, each from one checkpoint to the end of the next.
+    """Draw the hours of runs of `segments`, each from one checkpoint to the end of the next.
 
     mean = segments x e^(l r) x (1 / l + d) x (e^(l s) - 1)
 
-    Interruptions come at random (exponential), l an hour. A segment of s hours that is interrupted begins again after
-    d hours, in which nothing happens, and a recovery of r hours, which may be interrupted like the segment. Of a
-    segment's attempts all but the last fail, each with 1 - e^(-l s): their number is geometric, that of all segments
-    negative binomial, and the length of each is exponential below s. Segments need not be a whole number.
+    Interruptions come at random (exponential), l an hour. An interrupted segment of s hours starts again after d idle
+    hours and a recovery of r hours, which may be interrupted like the segment. An attempt fails with 1 - e^(-l s). The
+    number of failures is geometric for one segment and negative binomial for all. The length of each failure is
+    exponential below s. The number of segments may be a fraction.
 
     Source: Bougeret, Casanova, Rabie, Robert, Vivien: Checkpointing strategies for parallel jobs, SC 2011, section 3.
     """
@@ -66,14 +66,14 @@ def interrupted(
 
 
 def _failures(rng: np.random.Generator, successes: Array, expected: float) -> Counts:
-    """Draw how many attempts fail before so many have succeeded; one succeeds with e^(-expected)."""
+    """Draw the number of failures before the given number of successes; an attempt succeeds with e^(-expected)."""
     chance = float(np.exp(-min(expected, MOST_INTERRUPTIONS)))
     drawn = rng.negative_binomial(np.maximum(successes, 1e-9), chance)
     return np.where(successes > 0, drawn, 0).astype(np.int64)
 
 
 def _cut_short(rng: np.random.Generator, counts: Counts, longest: float, per_hour: float) -> Array:
-    """Draw the sum of so many exponential times, each known to be shorter than `longest`."""
+    """Draw the sums of `counts` exponential times, each known to be shorter than `longest`."""
     if longest <= 0 or not counts.any():
         return np.zeros(counts.shape)
     flat = counts.ravel()
@@ -91,7 +91,7 @@ def _cut_short(rng: np.random.Generator, counts: Counts, longest: float, per_hou
 
 
 def _moments(longest: float, per_hour: float) -> tuple[float, float]:
-    """Return mean and variance of an exponential time that is shorter than `longest`.
+    """Return the mean and variance of an exponential time that is shorter than `longest`.
 
     mean = 1 / l - s / (e^(l s) - 1);  variance = 1 / l^2 - s^2 e^(l s) / (e^(l s) - 1)^2;  uniform where l s is small
     """

@@ -1,4 +1,4 @@
-"""What interrupts a training, read back from the estimate of where its time goes."""
+"""Recover the interruptions of a training from the parts of its estimated time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from planner.model.answer.training_time import TrainingTime
 
 
 def interruptions_of(time: TrainingTime) -> Interruptions:
-    """Return the inputs of which `losses` makes the estimate's hours: their mean is the estimate's wall-clock time.
+    """Return the inputs from which `losses` computes the estimate's hours. Their mean is the wall-clock time.
 
     l = interruptions / wall;  R = -ln(1 - restarts / wall) / l
     u from wall = busy / t x e^(l (R + u)) x (e^(l (t + c)) - 1) / l
 
-    Hours beyond benchmark speed (the plan's practice) count as steps that take longer by their share of the others, as
-    all that is lost grows with them.
+    Hours beyond benchmark speed (the plan's practice) count as longer steps, because all losses grow with them.
 
-    Nothing is random where the plan states what is lost, or the interval between checkpoints is not known.
+    Nothing is random if the plan states the losses, or the interval between checkpoints is unknown.
     """
     hours = {line.what: line.hours.value for line in time.lines}
     steps = time.lines[0].hours.value

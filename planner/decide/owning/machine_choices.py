@@ -1,4 +1,4 @@
-"""What can be done with an owned machine besides leaving it as it is: keep, buy, lease, add nodes, sell, rent."""
+"""List what can be done with an owned machine: keep, buy, lease, add nodes, sell, rent."""
 
 from __future__ import annotations
 
@@ -36,28 +36,21 @@ class OwnedOption:
     resolved: ResolvedSite
     node: Node
     other_use: float = 0.0
-    """Share of its busy hours that others use."""
-    as_bought: ResolvedSite | None = None
-    """Of a machine that stands there and whose price alone is known: with that price."""
-
-    @property
-    def at_its_price(self) -> ResolvedSite:
-        """The site as an investment, with the price of a machine that stands there where that alone is known."""
-        return self.as_bought or self.resolved
+    """Share of the machine's busy hours that others use."""
 
 
 def choices(
     owned: OwnedOption, others: Sequence[OwnedOption], rentals: Sequence[RentalOption], currency: Currency | None
 ) -> tuple[OwnOrRentChoice, ...]:
-    """Return the choices for the site's yearly work, cheapest first per training; empty where no speed is known.
+    """Return the choices for the site's yearly work, the cheapest per training first; empty if no speed is known.
 
-    The work is what the site does as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
-    Keeping counts what the machine would sell for as its capital, so selling and renting costs the rent alone.
+    The work is that of the site as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
+    Keeping counts the machine's sale value as its capital, so selling and renting costs the rent alone.
     """
     work = _trainings_per_node_year(owned)
     if work is None:
         return ()
-    resolved, nodes = owned.at_its_price, owned.resolved.site.nodes
+    resolved, nodes = owned.resolved, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
     owed = is_owed(resolved, owned.option.hold)
@@ -69,11 +62,11 @@ def choices(
     proceeds = nodes * inputs.resale_usd if already else 0.0
     for other in others:
         each = _trainings_per_node_year(other)
-        if each is None or other.at_its_price.inputs.acquisition is Acquisition.ALREADY_OWNED:
+        if each is None or other.resolved.inputs.acquisition is Acquisition.ALREADY_OWNED:
             continue
         needed = max(1, math.ceil(work * nodes / each - 1e-9))
-        kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.at_its_price.inputs.acquisition]
-        spent = upfront_usd(other.at_its_price.inputs, needed) - proceeds
+        kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.resolved.inputs.acquisition]
+        spent = upfront_usd(other.resolved.inputs, needed) - proceeds
         laid_out.append(_owned(kind, other, needed, work * nodes, spent))
     hours = nodes * busy_gpu_hours_per_year(inputs)
     for rental in rentals:
@@ -96,9 +89,9 @@ def _trainings_per_node_year(owned: OwnedOption) -> float | None:
 
 
 def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
-    """USD that are spent at once on machines to be bought: nodes x (capex - grants); else 0.
+    """Return the USD spent at once on machines to be bought: nodes x (capex - grants); 0 if none are bought.
 
-    As `pay_now` of a campaign: spares are bought over the years, and stand in the cost of each.
+    Spares are not part of it, as in `pay_now` of a campaign: they are bought over the years.
     """
     if inputs.acquisition is not Acquisition.PURCHASE:
         return 0.0
@@ -107,10 +100,11 @@ def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
 
 def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float) -> OwnOrRentChoice:
     reasons = overloads(owned.resolved.site, owned.node, nodes=nodes)
-    resolved = owned.at_its_price
-    each = resolved.range_of(lambda inputs: annual_cost(inputs).total)
-    source = f"{nodes} node(s) x {each.value:,.0f} USD a year; site {resolved.site.id}: {resolved.site.source}"
-    year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
+    each = owned.resolved.range_of(lambda inputs: annual_cost(inputs).total)
+    source = (
+        f"{nodes} node(s) x {each.value:,.0f} USD a year; site {owned.resolved.site.id}: {owned.resolved.site.source}"
+    )
+    year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, owned.resolved.basis, source, owned.resolved.as_of)
     return OwnOrRentChoice(
         kind=kind,
         id=owned.option.id,
@@ -149,7 +143,7 @@ def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: 
 
 
 def _per_training(year: Quantity, trainings: float, option: OptionEstimate) -> Quantity:
-    """USD a year / trainings a year, with the doubt in how long a training takes."""
+    """Return USD a year / trainings a year, with the uncertainty of the time of a training."""
     hours = option.wall_hours
     assert hours is not None, "the number of trainings comes from it"
     slower = interval(hours, Unit.HOURS).scaled(1 / hours.value)

@@ -1,14 +1,13 @@
-"""A plan and one of its owned machines in, the whole answer to "own or rent" out."""
+"""Answer "own or rent" for a plan and one of its owned machines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
 
 from planner.cost.cloud.bill_lines import local_amount
-from planner.cost.ownership.owed_anyway import avoidable, is_paid
+from planner.cost.ownership.owed_anyway import avoidable
 from planner.cost.ownership.owned_cost import busy_gpu_hours_per_year
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
@@ -27,8 +26,7 @@ from planner.decide.owning.owning_costs import (
 )
 from planner.decide.owning.owning_sentence import headline, site_sentence
 from planner.decide.owning.planned_year import YearAsked, planned_year
-from planner.decide.owning.rental_alternatives import OwnVsRent, rental_alternative
-from planner.decide.owning.site_year import site_year
+from planner.decide.owning.rental_alternatives import rental_alternative
 from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate
@@ -45,59 +43,61 @@ from planner.scenario.candidate import Candidate, expand
 
 @dataclass(frozen=True)
 class OwningQuestion:
-    """One owned machine of a plan with everything that it is held against."""
+    """One owned machine of a plan, with everything that it is compared with."""
 
     asked: YearAsked
     in_full: ResolvedSite
-    """Of the machine, with what is owed anyway."""
+    """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
     rented: Sequence[Candidate]
+    rentals: tuple[RentalOption, ...]
 
     @property
     def year(self) -> PlannedYear:
-        """A year of the plan's trainings; at the site's own busy share where their time is not known."""
-        return planned_year(self.asked) or site_year(self.asked, self._against(self.asked.owned.resolved))
-
-    @cached_property
-    def rentals(self) -> tuple[RentalOption, ...]:
-        """Every rented option against the machine as an investment."""
-        return self._against(self.asked.owned.at_its_price)
-
-    def _against(self, resolved: ResolvedSite) -> tuple[RentalOption, ...]:
-        options, owned = {each.option.id: each.option for each in self.asked.rented}, self.asked.owned.option
-        return tuple(
-            rental_alternative(
-                OwnVsRent(resolved, owned, options[one.id], same_hardware=_same_hardware(self.candidate, one))
-            )
-            for one in self.rented
-        )
+        """Return a year of the plan's trainings, or of the site's own busy share if their time is unknown."""
+        return planned_year(self.asked, self.rentals)
 
 
 def asked_of_plan(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> OwningQuestion | NoOwningCost:
-    """Return the plan's first owned machine, or the one named, with all others; why not where its cost is not known."""
+    """Return the question about the plan's first owned machine, or the named one; else why its cost is unknown."""
     candidates = expand(plan, catalog)
     estimated = (estimates or estimate_options(plan, catalog, today=today)).options
     options = {each.option.id: each.option for each in estimated}
-    candidate = _chosen(candidates, site)
-    resolved = _resolved(candidate, options, plan, catalog)
-    if isinstance(resolved, NoOwningCost):
-        return NoOwningCost(f"the cost of owning {candidate.id} is not known: {resolved.reason}")
-    owned = _owned(candidate, options, resolved)
-    others = _other_owned(candidates, candidate, options, plan, catalog)
+    chosen = _chosen(candidates, site)
+    resolved = {
+        candidate.id: resolve_candidate(plan, candidate, catalog, power=options[candidate.id].power_kw)
+        for candidate in candidates
+        if candidate.site is not None
+    }
+    in_full = resolved[chosen.id]
+    if isinstance(in_full, NoOwningCost):
+        return NoOwningCost(f"the cost of owning {chosen.id} is not known: {in_full.reason}")
+    owned = _owned(chosen, options[chosen.id], in_full)
+    others = [
+        _owned(candidate, options[candidate.id], site_cost)
+        for candidate in candidates
+        if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
+    ]
     rented = [other for other in candidates if other.site is None]
+    rentals = tuple(
+        rental_alternative(
+            owned.resolved, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
+        )
+        for other in rented
+    )
     rents = [each for each in estimated if each.option.site is None]
     asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, resolved, candidate, rented)
+    return OwningQuestion(asked, in_full, chosen, rented, rentals)
 
 
 def year_of_plan(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> PlannedYear | None:
-    """Return a year of the plan's trainings with its first owned machine, or the one named.
+    """Return a year of the plan's trainings with its first owned machine, or the named one.
 
-    None where the plan owns nothing, or what owning costs is not known.
+    None if the plan owns nothing, or the cost of owning is unknown.
     """
     if all(option.offer is not None for option in plan.options):
         return None
@@ -108,9 +108,10 @@ def year_of_plan(
 def own_or_rent(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> OwnOrRentDocument:
-    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent.
+    """Compare one owned machine of the plan (the first, or the named one) with everything that the plan could rent.
 
-    `estimates`: of one training on each option, where they are at hand.
+    `estimates` are those of one training on each option, if the caller has them. Raises InputError if the cost of
+    owning is unknown.
     """
     question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
     if isinstance(question, NoOwningCost):
@@ -123,7 +124,7 @@ def own_or_rent(
     candidate, owned, resolved, others = question.candidate, asked.owned, question.in_full, asked.others
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     by_plan = question.year
-    clauses = headline(by_plan, confidence=plan.campaign.confidence)
+    clauses = headline(by_plan)
     reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
@@ -152,14 +153,14 @@ def own_or_rent(
         curve=curve(resolved),
         rivals=rentals,
         choices=choices(owned, others, rentals, plan.currency),
-        sensitivities=_sensitivities(owned.at_its_price, against, rentals),
+        sensitivities=_sensitivities(owned.resolved, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
         by_plan=by_plan,
         headline=clauses,
         sentence=" ".join(clauses),
-        site_sentence=site_sentence(owned.at_its_price, owned.option, rentals, against),
+        site_sentence=site_sentence(owned.resolved, owned.option, rentals, against),
         inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
@@ -184,7 +185,7 @@ def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
 
 
 def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) -> tuple[Reason, ...]:
-    """Return why the machine cannot be compared with renting; nothing where it can."""
+    """Return why the machine cannot be compared with renting; empty if it can."""
     if not rented:
         text = "break-even, NPV and payback: the plan names nothing to rent"
         return (Reason(code=ReasonCode.NOTHING_TO_RENT, text=text),)
@@ -195,7 +196,7 @@ def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) ->
 
 
 def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
-    """Return the owned machine that is named, else the first; of options of one site the one that stands there."""
+    """Return the named owned machine, else the first. Among options of one site, the existing machine comes first."""
     owned = {candidate.id: candidate for candidate in candidates if candidate.site is not None}
     if not owned:
         raise InputError(
@@ -213,51 +214,22 @@ def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
     raise NotFoundError("owned machine", site, owned, where="--site", fix=f"The plan has: {', '.join(owned)}")
 
 
-def _resolved(
-    candidate: Candidate, options: dict[str, OptionEstimate], plan: Plan, catalog: Catalog
-) -> ResolvedSite | NoOwningCost:
-    power = options[candidate.id].power_kw
-    return resolve_candidate(plan, candidate, catalog, power=power)
+def _owned(candidate: Candidate, option: OptionEstimate, resolved: ResolvedSite) -> OwnedOption:
+    """Return the option with the costs that renting would save."""
+    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
 
 
-def _other_owned(
-    candidates: Sequence[Candidate],
-    chosen: Candidate,
-    options: dict[str, OptionEstimate],
-    plan: Plan,
-    catalog: Catalog,
-) -> list[OwnedOption]:
-    others = []
-    for candidate in candidates:
-        if candidate.site is None or candidate.id == chosen.id:
-            continue
-        resolved = _resolved(candidate, options, plan, catalog)
-        if isinstance(resolved, ResolvedSite):
-            others.append(_owned(candidate, options, resolved))
-    return others
-
-
-def _owned(candidate: Candidate, options: dict[str, OptionEstimate], resolved: ResolvedSite) -> OwnedOption:
-    """Return the option with the costs that renting instead would save."""
-    option = options[candidate.id]
-    as_bought = resolved if is_paid(resolved, option.hold) else None
-    others = candidate.option.other_use or 0.0
-    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, others, as_bought)
-
-
-def _same_hardware(one: Candidate, other: Candidate) -> bool:
-    def key(candidate: Candidate) -> tuple[object, ...]:
-        return (
-            candidate.accelerator.id,
-            candidate.accelerators_per_node,
-            candidate.nodes,
-            candidate.node.link,
-            candidate.strategy,
-            candidate.any_strategy,
-            candidate.option.step,
-        )
-
-    return key(one) == key(other)
+def _hardware(candidate: Candidate) -> tuple[object, ...]:
+    """Return what determines the speed of a candidate: equal hardware trains equally fast."""
+    return (
+        candidate.accelerator.id,
+        candidate.accelerators_per_node,
+        candidate.nodes,
+        candidate.node.link,
+        candidate.strategy,
+        candidate.any_strategy,
+        candidate.option.step,
+    )
 
 
 def _sensitivities(

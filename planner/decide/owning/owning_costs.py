@@ -1,4 +1,4 @@
-"""The cost of owning as it is shown: by part, by hour, and against how busy the machine is."""
+"""Split the cost of owning for display: by part, by hour, and by how busy the machine is."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 CURVE_STEPS = 20
-"""Points of the curve: every 5 % of the hours."""
+"""Number of points of the curve: one for every 5 % of the hours."""
 
 
 def usd_per_allocated_gpu_hour(resolved: ResolvedSite) -> Quantity | None:
-    """USD a year / (GPUs x 8,766 x allocated share): what a user pays whose jobs hold GPUs without using them."""
+    """Return USD a year / (GPUs x 8,766 x allocated share), for users whose jobs reserve GPUs without using them."""
     used = resolved.site.utilisation
     if used is None or used.allocated is None:
         return None
@@ -37,20 +37,20 @@ def usd_per_allocated_gpu_hour(resolved: ResolvedSite) -> Quantity | None:
 
 
 def annual_usd(resolved: ResolvedSite) -> Quantity:
-    """Return what one node costs a year: the sum of its parts."""
+    """Return the yearly cost of one node: the sum of its parts."""
     value = resolved.range_of(lambda inputs: annual_cost(inputs).total)
     return to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, "sum of the parts", resolved.as_of)
 
 
 def usd_per_node_hour(resolved: ResolvedSite) -> Quantity:
-    """Return what one node costs in each of the year's hours, busy or not."""
+    """Return the cost of one node in each hour of the year, busy or not."""
     year = annual_usd(resolved)
     each = interval(year, Unit.USD_PER_YEAR).scaled(1 / HOURS_PER_YEAR)
     return derived(each, Unit.USD_PER_HOUR, year, source=f"{year.value:,.0f} USD a year / 8,766 h")
 
 
 def marginal_price(resolved: ResolvedSite) -> Quantity:
-    """Return what a busy GPU-hour adds to the bills, with its arithmetic."""
+    """Return the cost that a busy GPU-hour adds to the bills, with its arithmetic."""
     inputs = resolved.inputs
     parts = [resolved.quantities[name] for name in ("training_kw", "pue", "usd_per_kwh")]
     source = (
@@ -76,16 +76,16 @@ PARTS = {
     "power": ("training_kw", "idle_kw", "busy_fraction", "pue", "usd_per_kwh"),
     "demand": ("contracted_kw", "demand_usd_per_kw_month"),
 }
-"""Which inputs each part of the yearly cost is computed from."""
+"""Inputs from which each part of the yearly cost is computed."""
 OF_A_PURCHASE = ("recovery", "residual")
 
 
 OTHERS = "others' share"
-"""What others bear of the yearly cost, who use the machine as well."""
+"""Name of the part of the yearly cost that other users of the machine bear."""
 
 
 def year_at_work(resolved: ResolvedSite, year: PlannedYear, *, other_use: float) -> tuple[CostLine, ...]:
-    """Return the parts of the year's cost of one node as `PlannedYear` counts it, at the hours that it is at work.
+    """Return the parts of one node's yearly cost, at the working hours that `PlannedYear` counts.
 
     busy = busy share of the available hours x availability / (1 - other use), a share of all hours (`owning_usd`)
     """
@@ -112,7 +112,7 @@ def year_at_work(resolved: ResolvedSite, year: PlannedYear, *, other_use: float)
 
 
 def cost_lines(resolved: ResolvedSite, *, hours: float) -> tuple[CostLine, ...]:
-    """Return every part that the site has, with its range and the inputs behind it; `hours`: at work, of all GPUs."""
+    """Return each part of the site's cost, with its range and sources. `hours` are those at work, of all GPUs."""
     lines = []
     for part in fields(AnnualCost):
         inputs = [resolved.quantities[name] for name in PARTS[part.name] if name in resolved.quantities]
@@ -126,7 +126,7 @@ def cost_lines(resolved: ResolvedSite, *, hours: float) -> tuple[CostLine, ...]:
 
 
 def curve(resolved: ResolvedSite) -> tuple[CurvePoint, ...]:
-    """Return what a busy GPU-hour costs at each busy share, the other inputs as they are."""
+    """Return the cost of a busy GPU-hour at each busy share, with the other inputs unchanged."""
     points = []
     for step in range(1, CURVE_STEPS + 1):
         share = step / CURVE_STEPS

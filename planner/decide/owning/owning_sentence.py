@@ -1,4 +1,4 @@
-"""Own or rent, in words: the headline of a year of the plan's trainings; a sentence at the site's own busy share."""
+"""Write "own or rent" in words: a headline for a year of the plan's trainings, and a sentence on the site."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_ye
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
-from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import percent_text, share_text, short_amount, short_usd, with_reason
+from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import PlannedYear, YearOption
@@ -21,15 +20,15 @@ from planner.model.prices.offer import PriceKind
 
 ACQUIRING = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
 WHOLE = 9.95
-"""Trainings from which a number of them is written without a fraction."""
+"""Number of trainings from which it is written without a fraction."""
 DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying", Hold.USE: "using ours"}
 NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
-def headline(year: PlannedYear, *, confidence: float) -> tuple[str, ...]:
-    """Write at most three sentences: what to do and for how much, the cheapest that is not firm, from when it pays.
+def headline(year: PlannedYear) -> tuple[str, ...]:
+    """Write up to three sentences: what to do at which cost, the cheapest rent that is not firm, and when owning pays.
 
-    Renting is paying as one goes: without a term, where the plan has such an offer. `confidence`: the plan's.
+    Renting means hourly rent without a term, if the plan has such an offer.
     """
     options = {option.id: option for option in year.options}
     own, best = options[year.owning], options.get(year.recommended or "")
@@ -37,29 +36,29 @@ def headline(year: PlannedYear, *, confidence: float) -> tuple[str, ...]:
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    said = [_advice(best, own, firm, year, confidence)]
+    said = [_advice(best, own, firm, year)]
     if cheapest is not None and not cheapest.firm:
         said.append(_not_firm(cheapest, best))
-    said.append(_over_budget(own, best, year) or _when_it_pays(own, best, firm, year))
+    said.append(_when_it_pays(own, best, firm, year))
     return tuple(sentence for sentence in said if sentence)
 
 
-def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float) -> str:
-    """Write what to do and what it costs a year, beside the next best; the longest form that stays readable."""
+def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
+    """Write what to do, its yearly cost and the next best, in the longest form that stays readable."""
     start, work = f"{VERBS[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        end = f"; {DOING[own.hold]} costs {short_usd(_usd(own))}"
-        if _usd(own) <= _usd(best) and not own.over_budget and best.chance_costs_less is not None:
-            end = f"; {DOING[own.hold]} at {short_usd(_usd(own))} {costs_less(1 - best.chance_costs_less, confidence)}"
+        usd = short_usd(_usd(own)) + (" as if bought today" if own.as_if_bought else "")
+        cheaper = best.chance_owning_cheaper if _usd(own) <= _usd(best) else None
+        end = f"; {DOING[own.hold]} {_costs_less(usd, cheaper)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = _usd(firm) - _usd(own)
     if less <= 0:
-        assert firm.chance_costs_less is not None, "both costs are known"
-        end = f"; {firm.display_name} at {short_usd(_usd(firm))} {costs_less(firm.chance_costs_less, confidence)}"
+        cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
+        end = f"; {firm.display_name} {_costs_less(short_usd(_usd(firm)), cheaper)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
@@ -67,36 +66,15 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
 
 
-def costs_less(chance: float, confidence: float) -> str:
-    """Write why an option that likely costs less does not take another's place: not surely, or hardly less."""
-    if chance < confidence:
-        return f"costs less with {percent_text(chance)}, under the plan's {percent_text(confidence)}"
-    return f"costs less, but by under {share_text(TIE_FRACTION)}"
-
-
-def takes(option: YearOption) -> str:
-    """Write what an option commits a person to pay."""
-    if option.usd_at_once:
-        return f"takes {short_usd(option.usd_at_once)} at once"
-    return f"commits {short_usd(option.usd_committed or 0.0)}"
-
-
-def _over_budget(own: YearOption, best: YearOption, year: PlannedYear) -> str:
-    """Write which of what likely costs less is refused for the plan's budget."""
-    if own.why_not is not None:
-        return ""
-    refused = [one for one in year.compared if one.over_budget and one.firm and _usd(one) < _usd(best)]
-    rent = next((one for one in refused if one.hold is Hold.RENT and one.id != own.id), None)
-    ours = f"{DOING[own.hold]} {takes(own)}" if own.over_budget else ""
-    rents = f"{rent.display_name} {takes(rent)}" if rent is not None else ""
-    if not ours and not rents:
-        return ""
-    text = f"{ours} and {rents}, both" if ours and rents else f"{ours or rents},"
-    return f"{text[0].upper()}{text[1:]} over the plan's budget."
+def _costs_less(usd: str, chance: float | None) -> str:
+    """Write the cost of a cheaper option, with the chance that it costs less; without one that is not known."""
+    if chance is None:
+        return f"costs {usd}"
+    return f"at {usd} costs less in {min(99, max(1, round(100 * chance)))} of 100 cases"
 
 
 def readable(*forms: str) -> str:
-    """Return the first form of at most so many words, else the last."""
+    """Return the first form with at most `WORDS` words, else the last."""
     return next((form for form in forms if len(form.split()) <= WORDS), forms[-1])
 
 
@@ -111,9 +89,11 @@ def _not_firm(cheapest: YearOption, best: YearOption) -> str:
 
 
 def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
-    """Write what is spent at once, and from how much work on owning costs no more than the rent that is named."""
+    """Write what is spent at once, and from which amount of work owning costs no more than the named rent."""
     if own.why_not is not None:
         return f"{with_reason(own.display_name, own.why_not)}."
+    if own.over_budget and own.usd_at_once:
+        return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
     at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
     another = best.id != own.id and best.hold is Hold.BUY
     forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(own, firm, year)
@@ -132,7 +112,7 @@ def _more_than_it_can(year: PlannedYear) -> str:
 
 
 def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear) -> list[str]:
-    """Write from how much work on owning costs no more than paying for the named rent; longer forms first."""
+    """Write from which amount of work owning costs no more than the named rent, with longer forms first."""
     if firm is None:
         return []
     doing, even = DOING[own.hold], firm.break_even
@@ -156,13 +136,13 @@ def _work(year: PlannedYear) -> str:
 
 
 def trainings_text(number: float) -> str:
-    """Write a number of trainings: whole from 10 on, with two digits below."""
+    """Write a number of trainings: whole from 10 on, else with two digits."""
     written = f"{number:,.0f}" if number >= WHOLE else f"{number:.2g}"
     return f"{written} {'training' if written == '1' else 'trainings'}"
 
 
 def whole_trainings(number: float) -> str:
-    """Write how many whole trainings a number holds; with two digits where it holds none."""
+    """Write a number of trainings rounded down; with two digits if below 1."""
     return f"{math.floor(number):,}" if number >= 1 else f"{number:.2g}"
 
 
@@ -180,7 +160,7 @@ def _usd(option: YearOption) -> float:
 def site_sentence(
     resolved: ResolvedSite, owned: OptionEstimate, rentals: Sequence[RentalOption], against: RentalOption | None
 ) -> str:
-    """Write which is cheaper at the site's own busy share, by the hour, and where owning breaks even with each rent."""
+    """Write which is cheaper per hour at the site's own busy share, and where owning breaks even with each rent."""
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
     owed = is_owed(resolved, owned.hold)
@@ -190,7 +170,7 @@ def site_sentence(
         f"{_percent(inputs.busy_fraction)} busy"
     )
     if against is None or against.usd_per_owned_gpu_hour is None:
-        return f"{start}; there is no rented option to hold it against."
+        return f"{start}; there is no rented option to compare it with."
     rent = against.usd_per_owned_gpu_hour.value
     verdict = "cheaper than" if own < rent else "more expensive than"
     break_evens = "; ".join(_break_even(rental) for rental in rentals if rental.usd_per_owned_gpu_hour is not None)

@@ -1,48 +1,38 @@
-"""A year of the plan's own trainings on the machine that is asked about, and on everything that the plan names."""
+"""Cost a year of the plan's trainings on the machine in question, and on everything else that the plan names."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 
+from planner.cost.cloud.allocation import allocation_reasons, first_day
+from planner.cost.ownership.owed_anyway import is_owed
+from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
+from planner.cost.ownership.owned_money import full_price
 from planner.cost.power.circuit import overloads
+from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
-from planner.decide.owning.rented_row import rented_row
 from planner.decide.owning.verdict import recommended
-from planner.decide.owning.year_option import (
-    by_cost,
-    cheapest,
-    committed_to,
-    counted_as,
-    pay_as_you_go,
-    reasons_against,
-    with_chances,
-    year_option,
-)
-from planner.decide.owning.yearly_break_even import break_even
-from planner.decide.owning.yearly_cost import RentedWork, owning_a_year
-from planner.decide.owning.yearly_work import (
-    YearlyWork,
-    busy_fraction,
-    gpu_hours_available,
-    wanted_work,
-    yearly_work,
-)
-from planner.model.answer.planned_year import PlannedYear, YearOption
+from planner.decide.owning.year_option import by_cost, cheapest, pay_as_you_go, with_chances, year_option
+from planner.decide.owning.yearly_cost import break_even, break_even_by_hours, owning_a_year, rented_a_year
+from planner.decide.owning.yearly_work import YearlyWork, busy_fraction, gpu_hours_available, wanted_work, yearly_work
+from planner.model.answer.own_or_rent import RentalOption
+from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.owning.hold import Hold
+from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.conversion import derived, interval
-from planner.quantity.time_units import HOURS_PER_YEAR
+from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
 
 
 @dataclass(frozen=True)
 class YearAsked:
-    """A plan and what stands in it: the machine that is asked about, the other owned ones, what can be rented."""
+    """A plan with the machine in question, its other owned machines, and its options to rent."""
 
     plan: Plan
     today: date
@@ -50,110 +40,154 @@ class YearAsked:
     others: Sequence[OwnedOption]
     rented: Sequence[EstimatedOption]
     mean_work: float = 1.0
-    """Of a run of the campaign, as a share of the plan's `work`."""
+    """Mean work of a run of the campaign, as a share of the plan's `work`."""
 
     @property
     def at_once(self) -> int:
-        """Trainings side by side, as many as the machine runs: what is rented keeps its pace."""
+        """Return how many trainings run side by side: as many as on the machine, so that rented ones keep its pace."""
         nodes = self.owned.option.nodes or 1
         return max(1, min(self.plan.campaign.side_by_side, self.owned.resolved.site.nodes // nodes))
 
 
-def planned_year(asked: YearAsked) -> PlannedYear | None:
-    """Hold owning against everything else at the hours that the plan's trainings take; None: those are not known."""
+def planned_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
+    """Compare owning with everything else over the hours that the year's trainings take.
+
+    If the time of a training is unknown, compare it with the rents (`rentals`) at the site's own busy share:
+    USD of the hour x speed x busy hours of a year.
+    """
     owned = asked.owned
+    resolved, nodes = owned.resolved, owned.resolved.site.nodes
     wanted = wanted_work(asked.plan.campaign, today=asked.today, mean_work=asked.mean_work)
-    work = yearly_work(wanted, owned.option, owned.resolved, other_use=owned.other_use)
+    work = yearly_work(wanted, owned.option, resolved, other_use=owned.other_use)
     if work is None:
-        return None
-    own = _machine(asked, work)
-    assert own.usd_per_year is not None
-    rents = [_rented(asked, each, work, own.usd_per_year) for each in asked.rented]
-    others = [_other_machine(asked, each, work, own.usd_per_year) for each in asked.others]
-    options = sorted([own, *_one_of_each_site(asked, others), *rents], key=by_cost)
+        in_full = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
+        source = f"{nodes} node(s), in full"
+        year = to_quantity(in_full, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
+        share, per_hour = resolved.quantities["busy_fraction"], full_price(resolved)
+        counted_from, counted = CountedFrom.SITE, "the site's own busy share: the time of a training is not known"
+        by_id = {rental.id: rental for rental in rentals}
+        rents = [
+            _rented_by_hour(asked, each, by_id[each.option.id], year)
+            for each in asked.rented
+            if each.option.id in by_id
+        ]
+        others: list[YearOption] = []
+    else:
+        year = owning_a_year(resolved, work, nodes=nodes)
+        share, per_hour = busy_fraction(work, resolved), _per_busy_hour(year, work)
+        counted_from, counted = work.wanted.counted_from, work.wanted.text
+        rents = [_rented(asked, each, work, year) for each in asked.rented]
+        others = _one_of_each_site(asked, [_other_machine(asked, each, work, year) for each in asked.others])
+    blocking = owned.option.blocking_reasons if owned.option.fits is False else ()
+    own = _owned(asked, owned, year, nodes=nodes, reasons=(*blocking, *owned.option.not_allowed_reasons), own=None)
+    options = sorted([own, *others, *rents], key=by_cost)
     best = recommended(options, confidence=asked.plan.campaign.confidence)
-    share = busy_fraction(work, owned.resolved)
     return PlannedYear(
-        counted_from=work.wanted.counted_from,
-        counted=work.wanted.text,
-        trainings_wanted=work.wanted.trainings,
-        trainings=work.trainings,
-        hours_per_training=work.hours,
-        most_trainings=work.most,
-        busy_hours=share.value * HOURS_PER_YEAR * owned.resolved.inputs.availability,
+        counted_from=counted_from,
+        counted=counted,
+        trainings_wanted=work.wanted.trainings if work else None,
+        trainings=work.trainings if work else None,
+        hours_per_training=work.hours if work else None,
+        most_trainings=work.most if work else None,
+        busy_hours=share.value * HOURS_PER_YEAR * resolved.inputs.availability,
         busy_fraction=share,
-        site_busy_fraction=owned.resolved.inputs.busy_fraction,
-        usd_per_busy_gpu_hour=_per_busy_hour(own.usd_per_year, work),
+        site_busy_fraction=resolved.inputs.busy_fraction,
+        usd_per_busy_gpu_hour=per_hour,
         owning=own.id,
         recommended=best.id if best else None,
-        cheapest_firm=cheapest([one for one in rents if one.firm]),
+        cheapest_firm=cheapest([rent for rent in rents if rent.firm]),
         pay_as_you_go=pay_as_you_go(rents),
         cheapest_rent=cheapest(rents),
         options=with_chances(options, own.id),
     )
 
 
-def _one_of_each_site(asked: YearAsked, others: Sequence[YearOption]) -> list[YearOption]:
-    """Return the cheapest row of each other site: options of one site are uses of one machine."""
+def _one_of_each_site(asked: YearAsked, rows: Sequence[YearOption]) -> list[YearOption]:
+    """Return the cheapest row of each other site. Options of one site are uses of the same machine."""
     best: dict[str, YearOption] = {}
     sites = {other.option.id: other.resolved.site.id for other in asked.others}
-    for other in sorted(others, key=by_cost):
-        best.setdefault(sites[other.id], other)
+    for row in sorted(rows, key=by_cost):
+        best.setdefault(sites[row.id], row)
     best.pop(asked.owned.resolved.site.id, None)
     return list(best.values())
 
 
-def _machine(asked: YearAsked, work: YearlyWork) -> YearOption:
-    """Return the machine that is asked about: the whole site."""
-    owned = asked.owned
-    nodes = owned.resolved.site.nodes
-    return _owned(asked, owned, work, nodes=nodes, reasons=reasons_against(owned.option), own=None)
-
-
 def _other_machine(asked: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:
-    """Return another owned machine for the same trainings, of which as many nodes are had as they need."""
+    """Return another owned machine that does the same trainings, with as many nodes as they need if not yet bought."""
     same = replace(work.wanted, trainings=work.trainings)
     theirs = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
     if theirs is None:
         return year_option(asked.plan.currency, other.option, other.option.blocking_reasons)
-    each, nodes = other.option.nodes or 1, other.resolved.site.nodes
-    reasons = list(other.option.not_allowed_reasons)
+    nodes, reasons = other.resolved.site.nodes, list(other.option.not_allowed_reasons)
     if other.option.hold is not Hold.HAVE:
-        sets = math.ceil(same.trainings * theirs.hours.value / _hours_available(other) - 1e-9)
-        nodes = max(1, sets) * each
+        inputs = other.resolved.inputs
+        available = gpu_hours_available(inputs, nodes=1) / inputs.gpus * (1 - other.other_use)
+        sets = math.ceil(same.trainings * theirs.hours.value / available - 1e-9)
+        nodes = max(1, sets) * (other.option.nodes or 1)
         theirs = replace(theirs, most=math.inf)
     elif theirs.most < same.trainings:
         text = f"it does at most {theirs.most:,.4g} of {same.trainings:,.4g} trainings a year"
         reasons.append(Reason(code=ReasonCode.TOO_SLOW_FOR_A_YEAR, text=text))
     reasons += overloads(other.resolved.site, other.node, nodes=nodes)
-    return _owned(asked, other, theirs, nodes=nodes, reasons=tuple(reasons), own=own)
+    year = owning_a_year(other.resolved, theirs, nodes=nodes)
+    return _owned(asked, other, year, nodes=nodes, reasons=reasons, own=own)
 
 
 def _owned(
-    asked: YearAsked,
-    owned: OwnedOption,
-    work: YearlyWork,
-    *,
-    nodes: int,
-    reasons: Sequence[Reason],
-    own: Quantity | None,
-) -> YearOption:
-    year = owning_a_year(owned.resolved, work, nodes=nodes)
-    at_once = upfront_usd(owned.resolved.inputs, nodes) if owned.option.hold is Hold.BUY else None
-    row = year_option(asked.plan.currency, owned.option, reasons, year=year, own=own)
-    counted = {"nodes": nodes} | counted_as(owned.option, owned.resolved) | committed_to(asked.plan, at_once=at_once)
-    if owned.as_bought is not None:
-        counted |= {"usd_per_year_as_if_bought": owning_a_year(owned.as_bought, work, nodes=nodes)}
-    return row.model_copy(update=counted)
+    asked: YearAsked, owned: OwnedOption, year: Quantity, *, nodes: int, reasons: Sequence[Reason], own: Quantity | None
+) -> YearOption:  # fmt: skip
+    """Return the row of an owned machine, with how its capital counts and what it takes at once."""
+    option, resolved = owned.option, owned.resolved
+    there, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
+    at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
+    budget = limits_in_usd(asked.plan.campaign, asked.plan.currency).budget_usd
+    return year_option(asked.plan.currency, option, reasons, year=year, own=own).model_copy(
+        update={
+            "nodes": nodes,
+            "as_if_bought": there and resolved.inputs.acquisition is Acquisition.PURCHASE,
+            "resale_not_counted": there and resale is not None and resale.high == 0,
+            "lease_owed": is_owed(resolved, option.hold),
+            "usd_at_once": at_once,
+            "over_budget": at_once is not None and budget is not None and at_once > budget,
+        }
+    )
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
-    rented = RentedWork(work.trainings, asked.at_once, asked.plan.campaign.confidence, mean_work=work.wanted.mean_work)
-    row = rented_row(asked.plan, estimated, rented, today=asked.today, own=own)
-    if row.usd_per_year is None or row.why_not is not None:
+    """Return the row of a rented option at the bill of the year's trainings."""
+    option = estimated.option
+    billed = rented_a_year(
+        estimated, trainings=work.trainings, at_once=asked.at_once, confidence=asked.plan.campaign.confidence
+    )
+    if billed is None:
+        return year_option(asked.plan.currency, option, option.blocking_reasons or option.reasons, own=own)
+    year, bill = billed
+    start = max(asked.plan.campaign.start or asked.today, first_day(estimated.price, today=asked.today))
+    end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
+    reasons = (*estimated.limit_reasons, *allocation_reasons(estimated.price, bill=bill.bill, finish=end))
+    hourly = 0.0 if estimated.rates is None or estimated.rates.terms.once else 1.0
+    row = year_option(asked.plan.currency, option, reasons, year=year, own=own, hourly=hourly)
+    if reasons:
         return row
-    even = break_even(work, asked.owned.resolved, estimated, rented)
+    even = break_even(
+        work, asked.owned.resolved, estimated, at_once=asked.at_once, confidence=asked.plan.campaign.confidence
+    )
     return row.model_copy(update={"break_even": even})
+
+
+def _rented_by_hour(asked: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:
+    """Return the row of a rented option at the price of the owned machine's busy hours."""
+    resolved, rent, option = asked.owned.resolved, rental.usd_per_owned_gpu_hour, estimated.option
+    if rent is None:
+        unknown = year_option(asked.plan.currency, option, option.blocking_reasons)
+        why, codes = unknown.why_not or rental.why_not, rental.why_not_codes
+        return unknown.model_copy(update={"why_not": why, "why_not_codes": codes})
+    hours = resolved.site.nodes * busy_gpu_hours_per_year(resolved.inputs)
+    source = f"{hours:,.0f} busy accelerator-hours a year x {rent.value:.4g} USD; {rent.source}"
+    value = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(hours)
+    year = derived(value, Unit.USD_PER_YEAR, rent, source=source)
+    row = year_option(asked.plan.currency, option, estimated.limit_reasons, year=year, own=own)
+    return row.model_copy(update={"break_even": break_even_by_hours(rental, resolved)})
 
 
 def _per_busy_hour(year: Quantity, work: YearlyWork) -> Quantity:
@@ -161,8 +195,3 @@ def _per_busy_hour(year: Quantity, work: YearlyWork) -> Quantity:
     value = interval(year, Unit.USD_PER_YEAR).scaled(1 / hours)
     source = f"{year.value:,.0f} USD a year / {hours:,.0f} accelerator-hours at work; {year.source}"
     return derived(value, Unit.USD_PER_GPU_HOUR, year, source=source)
-
-
-def _hours_available(owned: OwnedOption) -> float:
-    inputs = owned.resolved.inputs
-    return gpu_hours_available(inputs, nodes=1) / inputs.gpus * (1 - owned.other_use)

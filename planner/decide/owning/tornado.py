@@ -1,34 +1,30 @@
-"""Which inputs move "own or rent" most, and at which value the answer changes."""
+"""Find the inputs that move "own or rent" most, and the values at which the answer changes."""
 
 from __future__ import annotations
 
-from planner.cost.ownership.owned_cost import OwnedInputs, usd_per_busy_gpu_hour
+from planner.cost.ownership.owned_cost import usd_per_busy_gpu_hour
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.own_or_rent import Sensitivity
 from planner.model.quantity import Quantity
 from planner.quantity.interval import Interval
-from planner.quantity.spread import Swing, crossing
+from planner.quantity.spread import crossing
 
 SHOWN = 5
 WHAT_IF_BUSY = Interval(0.7, 0.3, 0.9)
-"""How far a busy share is moved that the site states without a range: nothing moves the answer more."""
+"""Range of a busy share that the site states without one. No other input moves the answer more."""
 RENT = "rent of the same work"
 BOUNDS = {"years": (1.0, 15.0), "availability": (0.05, 1.0), "busy_fraction": (0.005, 1.0), "pue": (1.0, 5.0)}
 FAR_FACTOR = 10.0
-"""How far beyond its value any other input is followed in search of the switching value."""
+"""Factor up to which any other input is followed in search of its switching value."""
 
 
 def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) -> tuple[Sensitivity, ...]:
-    """Return the inputs that move owning less renting most, each with the value at which both cost the same.
+    """Return the inputs that move the difference between owning and renting most, with their switching values.
 
-    answer = full USD per busy GPU-hour - rent of the same work, in USD; negative: owning is cheaper
+    difference = full USD per busy GPU-hour - rent of the same work, in USD; negative if owning is cheaper
 
-    The rent runs from the lowest to the highest of `rents`, the price kinds that the plan names.
+    At an input's switching value both cost the same. The rent ranges over `rents`, the plan's kinds of price.
     """
-
-    def answer(inputs: OwnedInputs) -> float:
-        return usd_per_busy_gpu_hour(inputs) - rent.value
-
     own = usd_per_busy_gpu_hour(resolved.inputs)
     ranges = dict(resolved.ranges)
     if "busy_fraction" not in ranges:
@@ -36,15 +32,7 @@ def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) ->
         ranges["busy_fraction"] = Interval(
             busy, min(busy, WHAT_IF_BUSY.low), min(max(busy, WHAT_IF_BUSY.high), max(most, busy))
         )
-    moves = [
-        Swing(
-            name,
-            answer(resolved.moved(resolved.inputs, name, each.low)),
-            answer(resolved.moved(resolved.inputs, name, each.high)),
-        )
-        for name, each in ranges.items()
-    ]
-    rows = [_row(resolved, swing, ranges[swing.name], rent) for swing in moves]
+    rows = [_row(resolved, name, each, rent) for name, each in ranges.items()]
     low, high = min([rent.low, *rents]), max([rent.high, *rents])
     rows.append(
         Sensitivity(
@@ -62,24 +50,24 @@ def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) ->
     return tuple(rows[:SHOWN])
 
 
-def _row(resolved: ResolvedSite, swing: Swing, each: Interval, rent: Quantity) -> Sensitivity:
+def _row(resolved: ResolvedSite, name: str, each: Interval, rent: Quantity) -> Sensitivity:
     value = each.value
 
-    def answer(moved_to: float) -> float:
-        return usd_per_busy_gpu_hour(resolved.moved(resolved.inputs, swing.name, moved_to)) - rent.value
+    def difference(moved_to: float) -> float:
+        return usd_per_busy_gpu_hour(resolved.moved(resolved.inputs, name, moved_to)) - rent.value
 
     span = abs(value) or abs(each.high) or 1.0
-    low, high = BOUNDS.get(swing.name, (value / FAR_FACTOR if value > 0 else 0.0, span * FAR_FACTOR))
-    if swing.name.endswith("_fraction") or "_fraction_" in swing.name:
-        high = min(high, 0.6 if swing.name.endswith("of_capex") else 1.0)
+    low, high = BOUNDS.get(name, (value / FAR_FACTOR if value > 0 else 0.0, span * FAR_FACTOR))
+    if name.endswith("_fraction") or "_fraction_" in name:
+        high = min(high, 0.6 if name.endswith("of_capex") else 1.0)
     low = min(low, value)
     return Sensitivity(
-        input=swing.name,
-        unit=resolved.quantities[swing.name].unit.value,
+        input=name,
+        unit=resolved.quantities[name].unit.value,
         value=value,
         low=each.low,
         high=each.high,
-        at_low_usd=swing.at_low,
-        at_high_usd=swing.at_high,
-        flips_at=crossing(answer, low, high),
+        at_low_usd=difference(each.low),
+        at_high_usd=difference(each.high),
+        flips_at=crossing(difference, low, high),
     )

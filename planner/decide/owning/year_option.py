@@ -1,4 +1,4 @@
-"""One row of a year of trainings: a machine or a service with what the year costs there, against owning."""
+"""Build the rows of a year of trainings: each machine or service with its yearly cost, compared with owning."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ import math
 from collections.abc import Sequence
 
 from planner.cost.cloud.bill_lines import local_amount
-from planner.cost.ownership.owed_anyway import is_owed
-from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.owning.verdict import chance_cheaper, may_be_recommended
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import Reason, codes_of, text_of
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
@@ -23,28 +18,17 @@ from planner.quantity.chance import doubted, log_deviation
 from planner.speed.estimator.shared_causes import Causes
 
 
-def resale_not_counted(option: OptionEstimate, resolved: ResolvedSite) -> bool:
-    """Return whether a machine that stands there is counted without what it would sell for."""
-    resale = resolved.quantities.get("resale_usd")
-    return option.hold is Hold.HAVE and resale is not None and resale.high == 0
-
-
-def counted_as(option: OptionEstimate, resolved: ResolvedSite) -> dict[str, object]:
-    """Return how the capital of a machine that stands there is counted."""
-    return {"resale_not_counted": resale_not_counted(option, resolved), "lease_owed": is_owed(resolved, option.hold)}
-
-
 def with_chances(options: Sequence[YearOption], owning: str) -> tuple[YearOption, ...]:
-    """Return the rows with the chance that each costs less than what it is held against.
+    """Return the rows with the chance that each costs less than its rival.
 
-    The machine that is asked about is held against the cheapest other one that may be recommended, all others against
-    that machine.
+    The rival of the machine in question (`owning`) is the cheapest other option that may be recommended. The rival of
+    all other options is that machine.
     """
     own = next(option for option in options if option.id == owning)
-    others = [one for one in options if one.id != owning and may_be_recommended(one)]
+    others = [option for option in options if option.id != owning and may_be_recommended(option)]
     rival = min(others, key=by_cost, default=None)
 
-    def held_against(option: YearOption) -> YearOption:
+    def with_chance(option: YearOption) -> YearOption:
         other = rival if option.id == owning else own
         if option.usd_per_year is None or own.usd_per_year is None:
             return option
@@ -55,19 +39,13 @@ def with_chances(options: Sequence[YearOption], owning: str) -> tuple[YearOption
         chance = chance_cheaper(option, other)
         return option.model_copy(update={"chance_costs_less": chance, "costs_less_than": other.id})
 
-    return tuple(held_against(option) for option in options)
+    return tuple(with_chance(option) for option in options)
 
 
 def pay_as_you_go(rents: Sequence[YearOption]) -> str | None:
-    """Return the id of the cheapest firm one without a term; where there is none, of the cheapest firm one."""
-    firm = [one for one in rents if one.firm]
-    return cheapest([one for one in firm if one.price_kind in UNCOMMITTED]) or cheapest(firm)
-
-
-def reasons_against(option: OptionEstimate) -> tuple[Reason, ...]:
-    """Return why an owned machine cannot be used: its circuits, its memory, where it stands."""
-    hard = option.blocking_reasons if option.fits is False else ()
-    return (*hard, *option.not_allowed_reasons)
+    """Return the id of the cheapest firm option without a term; if there is none, of the cheapest firm option."""
+    firm = [rent for rent in rents if rent.firm]
+    return cheapest([rent for rent in firm if rent.price_kind in UNCOMMITTED]) or cheapest(firm)
 
 
 def year_option(
@@ -79,11 +57,11 @@ def year_option(
     own: Quantity | None = None,
     hourly: float = 0.0,
 ) -> YearOption:
-    """Return a row; `own` is the yearly cost of the machine that is asked about, None in its own row.
+    """Return a row. `own` is the yearly cost of the machine in question, and None in its own row.
 
-    `hourly`: by how much the cost grows with the hours of a training, in percent for each percent.
+    `hourly` is the growth of the cost with the hours of a training, in percent per percent.
     """
-    assert option.hold is not None, "every option of today's answers is held somehow"
+    assert option.hold is not None, "every option of a new answer has a hold"
     return YearOption(
         id=option.id,
         display_name=option.display_name,
@@ -106,7 +84,7 @@ def year_option(
 
 
 def _error_causes(option: OptionEstimate, year: Quantity, hourly: float) -> Causes:
-    """Return the causes of the error of a year's cost: those of its hours, and what its range holds beside them."""
+    """Return the causes of the error of a year's cost: those of its hours, and one for the rest of its range."""
     band = doubted(year)
     if band.value <= 0 or band.high <= band.value:
         return ()
@@ -118,20 +96,13 @@ def _error_causes(option: OptionEstimate, year: Quantity, hourly: float) -> Caus
     return tuple((name, sd) for name, sd in (*fitting, (f"year {option.id}", rest)) if sd > 0)
 
 
-def committed_to(plan: Plan, *, at_once: float | None = None, ahead: float | None = None) -> dict[str, object]:
-    """Return what a purchase takes at once or a term binds to, and whether that is over the plan's budget."""
-    budget, usd = limits_in_usd(plan.campaign, plan.currency).budget_usd, ahead if at_once is None else at_once
-    over = usd is not None and budget is not None and usd > budget
-    return {"usd_at_once": at_once, "usd_committed": ahead, "over_budget": over}
-
-
 def cheapest(options: Sequence[YearOption]) -> str | None:
-    """Return the id of the cheapest that has a cost and nothing against it."""
-    known = [one for one in options if one.usd_per_year is not None and one.why_not is None]
+    """Return the id of the cheapest option that has a cost and is not ruled out; None if there is none."""
+    known = [option for option in options if option.usd_per_year is not None and option.why_not is None]
     return min(known, key=by_cost).id if known else None
 
 
 def by_cost(option: YearOption) -> tuple[bool, float]:
-    """Sort by the cost of the year; what is ruled out or has no cost comes last."""
+    """Return a sort key: the cost of the year, with options last that are ruled out or have no cost."""
     year = option.usd_per_year
     return option.why_not is not None or year is None, year.value if year is not None else math.inf

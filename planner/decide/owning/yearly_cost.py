@@ -1,35 +1,33 @@
-"""What a year of trainings costs on an owned machine in full, and what it is billed where it is rented."""
+"""Cost a year of trainings on an owned or a rented machine, and find how many of them make owning pay."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from planner.cost.cloud.bill import Billed, BilledTrainings
-from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.campaign_bill import campaign_bill
-from planner.decide.campaign.campaign_hours import campaign_hours, confident_hours
-from planner.decide.campaign.run_groups import ALL_RUNS, Runs
 from planner.decide.options.option import EstimatedOption
-from planner.decide.owning.yearly_work import YearlyWork
-from planner.model.answer.bill import Bill
-from planner.model.prices.offer import PriceKind
+from planner.decide.owning.yearly_work import YearlyWork, gpu_hours_available
+from planner.model.answer.own_or_rent import RentalOption
+from planner.model.answer.planned_year import BreakEven
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.formula import formula, smallest
+from planner.quantity.recorded_number import unrecorded
 from planner.quantity.spread import Swing, combined
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 
 @formula("USD/year")
 def owning_usd(inputs: OwnedInputs, *, nodes: int, gpu_hours: float, other_use: float = 0.0) -> float:
-    """USD a year of a site whose accelerators work so many hours for us.
+    """Return the USD a year of a site whose accelerators work `gpu_hours` for us.
 
     USD  = nodes x annual cost at the busy share x (1 - other use): others bear the share of the hours that they use
-    busy = accelerator-hours / (1 - other use) / (nodes x GPUs x 8,766), at most the availability: hours at work draw
-           the power of a training, and no others do
+    busy = accelerator-hours / (1 - other use) / (nodes x GPUs x 8,766), at most the availability: only hours at work
+           draw the power of a training
     """
     ours = 1 - other_use
     busy = smallest(inputs.availability, gpu_hours / ours / (nodes * inputs.gpus * HOURS_PER_YEAR))
@@ -37,7 +35,7 @@ def owning_usd(inputs: OwnedInputs, *, nodes: int, gpu_hours: float, other_use: 
 
 
 def owning_a_year(resolved: ResolvedSite, work: YearlyWork, *, nodes: int) -> Quantity:
-    """Return what the site costs a year in full with the year's trainings on it, with its range."""
+    """Return the full yearly cost of the site with the year's trainings on it, with its range."""
 
     def usd(inputs: OwnedInputs, hours: float | None = None) -> float:
         return owning_usd(inputs, nodes=nodes, gpu_hours=work.gpu_hours(hours), other_use=work.other_use)
@@ -53,99 +51,67 @@ def owning_a_year(resolved: ResolvedSite, work: YearlyWork, *, nodes: int) -> Qu
     return to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
 
 
-@dataclass(frozen=True)
-class RentedWork:
-    """A year's runs, as a campaign of them would be rented."""
+def rented_a_year(
+    estimated: EstimatedOption, *, trainings: float, at_once: int, confidence: float
+) -> tuple[Quantity, Billed] | None:
+    """Return the yearly bill of trainings on a rented option, and the bill behind it; None if unknown.
 
-    trainings: float
-    """In the plan's whole work."""
-    at_once: int
-    """Runs side by side at least; more where a year has fewer hours than they take."""
-    confidence: float
-    """With which what is paid ahead holds the runs."""
-    mean_work: float = 1.0
-    """Of a run, as a share of the plan's work."""
+    USD = bill of all trainings in the years of its term (1 without a longer term) / those years
 
-
-@dataclass(frozen=True)
-class RentedCost:
-    """What a year's runs cost where they are rented."""
-
-    usd_per_year: Quantity
-    bill: Bill
-    committed_usd: float | None
-    """What is paid whether it is used or not: all of a term or of blocks. None: the hours are paid as they are used."""
-    longer: float
-    """Factor on the likely hours that the runs may take with the confidence, where these are bought ahead."""
-    hours: float
-    """Of all runs with that factor."""
-
-
-def rented_a_year(estimated: EstimatedOption, work: RentedWork) -> RentedCost | None:
-    """Return what a year's runs are billed, as a campaign of them would be; None: not known.
-
-    USD = bill of all runs in the years of its term (1 without a longer one) / those years
-
-    Of a number of runs that is not whole, the next whole one is billed and its bill scaled, but for what is paid ahead.
-    Blocks hold the runs with the confidence, as those of a campaign do.
+    The bill is that of a campaign. A number of trainings that is not whole is rounded, and its bill scaled. Blocks are
+    long enough for the trainings with the confidence.
     """
-    years, rates = _term_years(estimated), estimated.rates
-    wanted = work.trainings / work.mean_work * years
-    ahead = rates is not None and rates.terms.once and not rates.committed
-    runs = max(1, math.ceil(wanted - 1e-9) if ahead else round(wanted))
-    billed_work, hours = _billed_work(estimated, work, runs, years)
-    billed = campaign_bill(estimated, billed_work, (), share=work.mean_work)
+    terms = estimated.rates.terms if estimated.rates is not None else None
+    years = max(1, round(terms.minimum_hours / HOURS_PER_YEAR)) if terms is not None and terms.once else 1
+    runs = max(1, round(trainings * years))
+    longer = 1.0
+    if estimated.rates is not None and estimated.rates.terms.blocks:
+        from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are blocks
+
+        longer = TimedOption.of(estimated.option).longer(confidence, runs=runs, at_once=at_once)
+    billed = campaign_bill(estimated, BilledTrainings(trainings=runs, at_once=at_once, longer=longer), ())
     if billed is None:
         return None
     usd = billed.usd
-    value = interval(usd, Unit.USD).scaled(1 / years if ahead else wanted / years / runs)
+    value = interval(usd, Unit.USD).scaled(trainings / runs)
     term = f" in {years} years, / {years}" if years > 1 else ""
     source = f"{usd.value:,.2f} USD of {runs} trainings{term}; {usd.source}"
-    return RentedCost(
-        derived(value, Unit.USD_PER_YEAR, usd, source=source),
-        billed.bill,
-        _committed_usd(rates, billed, billed_work.sets) if rates is not None and ahead else None,
-        billed_work.longer,
-        hours,
-    )
+    return derived(value, Unit.USD_PER_YEAR, usd, source=source), billed
 
 
-def _billed_work(estimated: EstimatedOption, work: RentedWork, runs: int, years: int) -> tuple[BilledTrainings, float]:
-    """Return the runs as they are billed, and the hours in which they are done."""
-    groups = (Runs(ALL_RUNS, runs, work.mean_work),)
-    alone = campaign_hours(estimated, groups, 1, runs)
-    if alone is None:
-        return BilledTrainings(trainings=runs, at_once=work.at_once), 0.0
-    at_once = max(work.at_once, math.ceil(alone.value / (years * HOURS_PER_YEAR)))
-    hours = campaign_hours(estimated, groups, at_once, runs)
-    assert hours is not None, "those of one after another are known"
-    surely = hours.value
-    if _is_limited(estimated):
-        surely = confident_hours(estimated.option, hours, work.confidence, runs=runs, at_once=at_once)
-    longer = surely / hours.value if surely > 0 else 1.0
-    return BilledTrainings(trainings=runs, at_once=at_once, longer=longer), surely
+def break_even(
+    work: YearlyWork, resolved: ResolvedSite, estimated: EstimatedOption, *, at_once: int, confidence: float
+) -> BreakEven | None:
+    """Return the fewest trainings a year at which owning costs no more than their bill; None if it always costs more.
 
-
-def _is_limited(estimated: EstimatedOption) -> bool:
-    """Return whether the machine is gone after the hours that are bought or granted."""
-    rates, price = estimated.rates, estimated.price
-    granted = price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT)
-    return granted or (rates is not None and rates.terms.ends)
-
-
-def _committed_usd(rates: BillRates, billed: Billed, sets: int) -> float:
-    """Return what is paid for the term itself, or for the blocks that hold the work.
-
-    USD of a term = sets of machines x nodes x hours of the term x price
+    Found by bisection up to the most trainings that the machine can do. Each number is billed as a campaign, because
+    hours that are bought by the day or kept by the month cost less per training if there are more trainings.
     """
-    if rates.terms.ends:
-        return billed.bought.value if billed.bought is not None else billed.usd.value
-    return sets * rates.nodes * rates.terms.minimum_hours * rates.price.value
+
+    def owning_is_cheaper(trainings: int) -> bool:
+        hours = trainings * work.hours.value * work.accelerators
+        rented = rented_a_year(estimated, trainings=trainings, at_once=at_once, confidence=confidence)
+        own = owning_usd(resolved.inputs, nodes=resolved.site.nodes, gpu_hours=hours, other_use=work.other_use)
+        return rented is not None and own <= rented[0].value
+
+    too_few, enough = 0, math.floor(work.most)
+    with unrecorded():
+        if enough < 1 or not owning_is_cheaper(enough):
+            return None
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            too_few, enough = (too_few, middle) if owning_is_cheaper(middle) else (middle, enough)
+    hours = enough * work.hours.value * work.accelerators
+    share = hours / gpu_hours_available(resolved.inputs, nodes=resolved.site.nodes)
+    return _at_share(share, resolved, trainings=enough)
 
 
-def _term_years(estimated: EstimatedOption) -> int:
-    """Return over how many years a term is spread, which is paid once."""
-    terms = estimated.rates.terms if estimated.rates is not None else None
-    if terms is None or not terms.once:
-        return 1
-    return max(1, round(terms.minimum_hours / HOURS_PER_YEAR))
+def break_even_by_hours(rental: RentalOption, resolved: ResolvedSite) -> BreakEven | None:
+    """Return the break-even by the price of the hour alone, if the time of a training is unknown."""
+    share = rental.break_even_utilisation
+    return None if share is None else _at_share(share.value, resolved, trainings=None)
+
+
+def _at_share(share: float, resolved: ResolvedSite, *, trainings: int | None) -> BreakEven:
+    hours = share * gpu_hours_available(resolved.inputs, nodes=1) / resolved.inputs.gpus
+    return BreakEven(trainings_per_year=trainings, busy_fraction=share, busy_hours_per_year=hours)

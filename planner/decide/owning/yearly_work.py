@@ -1,4 +1,4 @@
-"""How many trainings a year has by the plan, how many of them the machine can do, and how busy they keep it."""
+"""Count a year's trainings: how many the plan wants, how many the machine can do, and how busy they keep it."""
 
 from __future__ import annotations
 
@@ -18,45 +18,43 @@ from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
 
 @dataclass(frozen=True)
 class WantedWork:
-    """Trainings a year, and where the number comes from."""
+    """A number of trainings a year, and its source."""
 
     trainings: float
     counted_from: CountedFrom
     text: str
-    mean_work: float = 1.0
-    """Of a run, as a share of the plan's whole work."""
 
 
 @dataclass(frozen=True)
 class YearlyWork:
-    """A year of trainings on a site whose time for one of them is known."""
+    """A year of trainings on a site with a known time of one training."""
 
     wanted: WantedWork
     hours: Quantity
-    """Of one training, with everything that stops it."""
+    """Hours of one training, interruptions included."""
     accelerators: int
-    """Of one training."""
+    """Accelerators of one training."""
     most: float
-    """Trainings that the whole site can do in a year, in the hours that others leave."""
+    """Most trainings that the whole site can do in a year, in the hours that others leave."""
     other_use: float = 0.0
     """Share of the machine's busy hours that others use."""
 
     @property
     def trainings(self) -> float:
-        """As many of those that are wanted as the site can do."""
+        """Return the trainings that the site does: those wanted, at most `most`."""
         return min(self.wanted.trainings, self.most)
 
     def gpu_hours(self, hours: float | None = None) -> float:
-        """Accelerator-hours of the year's trainings: trainings x hours of one x its accelerators."""
+        """Return the accelerator-hours of the year's trainings: trainings x hours of one x its accelerators."""
         return self.trainings * (self.hours.value if hours is None else hours) * self.accelerators
 
 
 def wanted_work(limits: CampaignLimits, *, today: date, mean_work: float = 1.0) -> WantedWork | None:
-    """Return how many trainings a year has; None where the plan does not say: it states neither of both.
+    """Return how many trainings a year has; None if the plan states neither `runs_per_year` nor `runs`.
 
-    runs_per_year, where the plan states it; else runs, which are one year's work; where the deadline is over a year
-    away, runs / ((deadline - start in days + 1) / 365.25). A campaign of a week is never taken to come back each week.
-    Runs of groups, or of a search, are counted in trainings of the plan's whole `work`: runs x `mean_work` of a run.
+    `runs_per_year` counts first. Else `runs` are one year's work, or runs / ((deadline - start in days + 1) / 365.25)
+    if the deadline is over a year away. A short campaign never counts as repeated. Runs of groups or of a search count
+    in trainings of the plan's whole `work`: runs x `mean_work`.
     """
     if limits.runs_per_year is not None:
         text = f"campaign.runs_per_year {limits.runs_per_year}"
@@ -71,19 +69,19 @@ def wanted_work(limits: CampaignLimits, *, today: date, mean_work: float = 1.0) 
         years = ((limits.deadline - (limits.start or today)).days + 1) / DAYS_PER_YEAR
         if years > 1:
             text = f"the campaign's {runs} over {years:.3g} years"
-            return WantedWork(trainings / years, CountedFrom.CAMPAIGN_PACE, text, mean_work)
+            return WantedWork(trainings / years, CountedFrom.CAMPAIGN_PACE, text)
     text = f"the campaign's {runs}, as one year's work (else: campaign.runs_per_year)"
-    return WantedWork(trainings, CountedFrom.CAMPAIGN, text, mean_work)
+    return WantedWork(trainings, CountedFrom.CAMPAIGN, text)
 
 
 def yearly_work(
     wanted: WantedWork | None, option: OptionEstimate, resolved: ResolvedSite, *, other_use: float = 0.0
 ) -> YearlyWork | None:
-    """Return the year's work on a site; None where the time of a training is not known.
+    """Return the year's work on a site; None if the time of a training is unknown.
 
     most   = floor(nodes of the site / nodes of a training) x 8,766 x availability x (1 - other use) / hours of a
-             training; of a signed lease that ends within the year in its time alone
-    wanted = where the plan does not say, as many as keep the site as busy as it states:
+             training; a signed lease that ends within the year counts until its end
+    wanted = if the plan does not say, the number that keeps the site as busy as it states:
              nodes x GPUs x 8,766 x availability x busy share / (hours x accelerators of a training), at most `most`
     """
     hours, nodes, accelerators = option.wall_hours, option.nodes, option.accelerators
@@ -101,12 +99,12 @@ def yearly_work(
 
 
 def gpu_hours_available(inputs: OwnedInputs, *, nodes: int) -> float:
-    """Accelerator-hours of a year in which a site can be used: nodes x GPUs x 8,766 x availability."""
+    """Return the accelerator-hours of a year in which a site can be used: nodes x GPUs x 8,766 x availability."""
     return nodes * inputs.gpus * HOURS_PER_YEAR * inputs.availability
 
 
 def busy_fraction(work: YearlyWork, resolved: ResolvedSite) -> Quantity:
-    """Return the share of the accelerators' available hours that the trainings take.
+    """Return the share of the accelerators' available hours that the trainings use.
 
     share = trainings x hours of one x its accelerators / (nodes x GPUs x 8,766 x availability)
     """

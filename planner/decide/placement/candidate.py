@@ -41,7 +41,7 @@ class PlacementCandidate:
     outcomes: Outcomes
     """Outcomes of the whole campaign on this option alone."""
     before_credits: Outcomes
-    """The same outcomes before credits pay for any of it."""
+    """Outcomes on this option alone before credits pay for any of it."""
 
     @property
     def payer(self) -> str | None:

@@ -60,13 +60,19 @@ class Chosen:
     """Currency of the plan."""
 
     @property
+    def options(self) -> frozenset[str]:
+        """Return the ids of the options that take part."""
+        return frozenset(placed.option for placed in self.plan.placements)
+
+    @property
     def kept(self) -> bool:
         """Return whether the plan stays within all limits at once, with its own confidence."""
         return self.keeps(self.plan.confidence)
 
     def keeps(self, confidence: float) -> bool:
         """Return whether the plan stays within all limits at once, with this confidence."""
-        each_limit = self.row is None or (bool(self.row.meets_deadline) and bool(self.row.within_budget))
+        row = self.row
+        each_limit = row is None or (row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget))
         return each_limit and self.least_chance >= confidence - STANDARD_ERROR
 
     @property
@@ -123,8 +129,7 @@ def chosen_plan(
     if row is not None:
         played = next(candidate.outcomes for candidate in question.candidates if candidate.alone is row)
         windows = played.chance_held() if closed else None
-        both = windows if row.chance_both is None else row.chance_both
-        chances = (row.chance_deadline, windows, row.chance_budget, both)
+        chances = (row.chance_deadline, windows, row.chance_budget, row.chance_both)
         return Chosen(
             billed_as(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
         )  # fmt: skip
@@ -150,7 +155,7 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
     bins = tuple(replace(bin_, opens=question.instance.bins[bin_.origin].opens) for bin_ in solution.instance.bins)
     ways = tuple(
         replace(middle[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
-        if bins[way.bin].block_hours else replace(middle[way.group, way.option], bin=way.bin)
+        if bins[way.bin].blocks else replace(middle[way.group, way.option], bin=way.bin)
         for way in solution.instance.ways
     )  # fmt: skip
     instance = replace(solution.instance, ways=ways, bins=bins)
@@ -168,7 +173,7 @@ def _plan(
     for (place, lane), on_lane in sorted(by_lane(instance, solution.placed).items()):
         bin_, end = instance.bins[place], calendar.moment(solution.lane_ends[place, lane])
         billed = sum(instance.ways[each.way].billed_hours * each.runs for each in on_lane)
-        usable = bin_.block_for(billed) - bin_.block_lost_hours if bin_.block_hours else None
+        usable = bin_.block_for(billed).usable_hours if bin_.blocks else None
         for number in sorted({instance.ways[each.way].option for each in on_lane}):
             candidate = question.candidates[number]
             closes = calendar.moment(bin_.closes) if bin_.closes < candidate.planned_until else None
@@ -280,7 +285,7 @@ def _hourly_share(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: f
     longer than the least hours, else 0. Of a block, a window or a service it is 0.
     """
     machine, costs = candidate.estimated.candidate, next(iter(candidate.costs.values()))
-    if machine is None or machine.option.window is not None or costs.block_hours or usd <= 0:
+    if machine is None or machine.option.window is not None or costs.terms.blocks or usd <= 0:
         return 0.0
     if costs.lane_usd_per_hour > 0:
         busy = max(sum(each.runs * candidate.costs[each.work].billed.value for each in lane.runs) for lane in lanes)

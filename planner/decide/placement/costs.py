@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from planner.cost.cloud.bill import BilledTrainings
-from planner.cost.cloud.billing_terms import BLOCK_DAYS, BLOCK_LAST_HOURS, BillingTerms
+from planner.cost.cloud.billing_terms import BillingTerms, block_hours, usable_hours
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.options.option import EstimatedOption
+from planner.decide.placement.instance import Block
 from planner.model.catalog import Catalog
 from planner.model.quantity import Unit
 from planner.quantity.conversion import interval
 from planner.quantity.interval import Interval
-from planner.quantity.time_units import HOURS_PER_DAY
+from planner.quantity.time_units import HOURS_PER_DAY, HOURS_PER_YEAR
 
 MONTH_DAYS = 30
+MOST_BLOCK_HOURS = 2 * HOURS_PER_YEAR
+"""Of blocks one after another on one set of machines: for longer, plans do not buy them."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +37,10 @@ class OptionCosts:
     """Hours of one run that count towards a term, a block or an allocation."""
     terms: BillingTerms
 
-    @property
-    def block_hours(self) -> tuple[float, ...]:
-        """Return the lengths in which blocks are sold; empty if hours are not sold in blocks."""
-        return tuple(days * HOURS_PER_DAY for days in BLOCK_DAYS) if self.terms.blocks else ()
-
-    @property
-    def block_lost_hours(self) -> float:
-        """Return the hours before the end of a block at which its machines are taken away."""
-        return BLOCK_LAST_HOURS if self.terms.blocks else 0.0
+    def blocks(self, most_hours: float) -> tuple[Block, ...]:
+        """Return the blocks that are sold up to the one that holds so many hours; none where hours are not sold so."""
+        lengths = block_hours(min(most_hours, MOST_BLOCK_HOURS)) if self.terms.blocks else ()
+        return tuple(Block(hours, usable_hours(hours)) for hours in lengths)
 
 
 def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, runs: int) -> OptionCosts | None:

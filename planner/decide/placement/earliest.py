@@ -32,8 +32,8 @@ def earliest_start(
         hours = Interval(*(since + value for value in interval(wait, Unit.HOURS)))
         return derived(hours, Unit.HOURS, wait, source=wait.source)
     if readiness.lead is not None:
-        days, begin = interval(readiness.lead, Unit.DAYS), calendar.hours_to(readiness.on)
-        hours = Interval(*(max(0.0, begin + (value - days.value) * HOURS_PER_DAY) for value in days))
+        days, ahead = interval(readiness.lead, Unit.DAYS), (calendar.first - today).days
+        hours = Interval(*(max(0.0, (value - ahead) * HOURS_PER_DAY) for value in days))
         return derived(hours, Unit.HOURS, readiness.lead, source=readiness.lead.source)
     if candidate is not None and candidate.option.window is not None:
         return _at(max(0.0, calendar.hours(candidate.option.window.start)), Basis.QUOTED, "the plan: window")

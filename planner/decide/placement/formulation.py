@@ -130,12 +130,12 @@ class _Writer:
     def _term_usd(self, bin_: Bin, lanes: int, billed: list[tuple[int, float]]) -> list[tuple[int, float]]:
         """Return the cost terms of the hours that are bought for a bin's lanes."""
         program = self.program
-        if bin_.block_hours:
-            bought = [(program.column(upper=program.upper[lanes], whole=True), hours) for hours in bin_.block_hours]
+        if bin_.blocks:
+            bought = [(program.column(upper=program.upper[lanes], whole=True), block) for block in bin_.blocks]
             program.row([*((column, 1.0) for column, _ in bought), (lanes, -1.0)], low=0.0, high=0.0)
-            usable = [(column, -(hours - bin_.block_lost_hours)) for column, hours in bought]
+            usable = [(column, -block.usable_hours) for column, block in bought]
             program.row([*billed, *usable], high=TOLERANCE)
-            return [(column, bin_.usd_per_hour * hours) for column, hours in bought]
+            return [(column, bin_.usd_per_hour * block.hours) for column, block in bought]
         beyond = program.column()
         program.row([*billed, (lanes, -bin_.least_hours), (beyond, -1.0)], high=0.0)
         return [(lanes, bin_.usd_per_hour * bin_.least_hours), (beyond, bin_.usd_per_hour)]

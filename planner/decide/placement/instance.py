@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Objective(StrEnum):
@@ -29,6 +30,13 @@ class Group:
     """Runs of a phase start after all runs of the previous phase have ended."""
 
 
+class Block(NamedTuple):
+    """Hours that are bought at once, and the hours of them in which machines can be used."""
+
+    hours: float
+    usable_hours: float
+
+
 @dataclass(frozen=True)
 class Bin:
     """Equal lanes in one window of time. A lane is a set of machines that does its runs one after another."""
@@ -46,11 +54,9 @@ class Bin:
     usd_per_hour: float = 0.0
     """Hourly price of one lane that is bought for a term. See `term_usd`."""
     least_hours: float = 0.0
-    """Hours of a term that are paid for each lane in use, even if its runs take less."""
-    block_hours: tuple[float, ...] = ()
-    """Lengths in which hours are sold, in ascending order. Each lane in use buys one block."""
-    block_lost_hours: float = 0.0
-    """Hours at the end of a block that no run can use."""
+    """Of a term that is bought once: paid for each lane that is used."""
+    blocks: tuple[Block, ...] = ()
+    """Blocks in which hours are sold, in ascending order. Each lane in use buys one."""
     origin: int = 0
     """Index of the bin in the original question. Lanes that were separated keep that of their bin."""
     twins: int | None = None
@@ -64,18 +70,18 @@ class Bin:
     def term_usd(self, billed_hours: float) -> float:
         """Return the price of a lane's term for these billed hours; infinite if no block is long enough.
 
-        term:  USD/h x max(least hours, hours);  block:  USD/h x the shortest length that holds hours + lost hours
+        term: USD/h x max(least hours, hours); block: USD/h x hours of the shortest block with enough usable hours
         """
         if not self.by_term or billed_hours <= 0:
             return 0.0
-        if not self.block_hours:
+        if not self.blocks:
             return self.usd_per_hour * max(self.least_hours, billed_hours)
-        return self.usd_per_hour * self.block_for(billed_hours)
+        return self.usd_per_hour * self.block_for(billed_hours).hours
 
-    def block_for(self, billed_hours: float) -> float:
-        """Return the length of the shortest block that holds these and the lost hours; infinite if none does."""
-        needed = billed_hours + self.block_lost_hours
-        return next((length for length in self.block_hours if needed <= length * (1 + TOLERANCE)), math.inf)
+    def block_for(self, billed_hours: float) -> Block:
+        """Return the shortest block with enough usable hours; an infinite one if no block is long enough."""
+        fitting = (block for block in self.blocks if billed_hours <= block.usable_hours * (1 + TOLERANCE))
+        return next(fitting, Block(math.inf, math.inf))
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,7 @@ class Solution:
     usd: float
     """Sum that the bills grow by."""
     to_pay: float
-    """The same sum less credits."""
+    """Sum that the bills grow by, less credits."""
     ends: tuple[float, ...]
     """Hours after the start at which each phase ends."""
     lane_ends: Mapping[tuple[int, int], float]

@@ -9,6 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
+from planner.decide.options.rollout_note import rollout_note
 from planner.decide.outcomes.play import runs_of_lane
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_start
@@ -94,7 +95,8 @@ def planned_campaign(
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure))
         points: tuple[FeasiblePlan, ...] = ()
-        notes = (*document.notes, *said, *plan_notes(best))
+        phases = rollout_note([option for option in document.options if option.id in best.options])
+        notes = (*document.notes, *filter(None, [phases]), *said, *plan_notes(best))
         if asked is Objective.FRONT:
             solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [

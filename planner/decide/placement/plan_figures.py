@@ -17,7 +17,9 @@ from planner.quantity.interval import Interval
 SAME_END = 0.01
 """Relative difference below which two ends count as equal."""
 SAME_BILL = 0.01
-"""Relative difference below which two bills count as equal: the solver adds up run by run, and counts in cents."""
+"""Bills of unlike runs that differ by less, as a share, are one: a solver adds up run by run, and counts in cents.
+
+Equal runs on as many machines are one campaign: its bill is the row's, which counts the checkpoints of all sets."""
 ENDS_90 = (0.05, 0.5, 0.95)
 MOST_NAMED = 4
 """Number of sets of machines below which a note lists the trainings of each."""
@@ -54,13 +56,11 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
         return _counted("which machines are free when")
     opened = placed.earliest_start.value if placed.earliest_start is not None else 0.0
     late = abs(plan.hours.value - opened - hours.value)
-    usd = _billed(row).value
-    alike = late <= SAME_END * (opened + hours.value) and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
-    if alike:
+    usd, unlike_runs = _billed(row).value, limits.groups is not None or limits.successive_halving is not None
+    same_bill = not unlike_runs or abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
+    if late <= SAME_END * (opened + hours.value) and same_bill:
         return None
-    if limits.groups is not None or limits.successive_halving is not None:
-        return _counted("how unlike runs share the machines")
-    return "the plan adds up its bill run by run, its row in compare for all runs at once: their figures differ"
+    return _counted("how unlike runs share the machines" if unlike_runs else "when each run can begin")
 
 
 def _counted(what: str) -> str:
@@ -74,7 +74,7 @@ def _billed(row: CampaignOption) -> Quantity:
 
 
 def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
-    """Return the plan with the row's bill, which `_unlike` has compared."""
+    """Return the plan at the bill of the row that is the same campaign."""
     usd = _billed(row)
     return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),))
 

@@ -67,6 +67,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
     pools: dict[str, int] = {}
     left_out: list[ReasonCode] = []
     numbers: dict[tuple[str, int, Span], int] = {}
+    sure = alone.limits.confidence - STANDARD_ERROR
     for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         candidate = candidate_of(estimated, option, alone, catalog, calendar, today=today)
         if not isinstance(candidate, PlacementCandidate):
@@ -83,10 +84,12 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
             key = (pool, option.nodes or 0, span)
             if key not in numbers:
                 numbers[key] = len(bins)
-                bins.append(_bin(candidate, span, lanes, pool if machines is not None else None, origin=len(bins)))
+                most_hours = sum(group.runs * candidate.billed_hours(group.work, sure) for _, group in runs)
+                shared = pool if machines is not None else None
+                bins.append(_bin(candidate, span, lanes, shared, most_hours=most_hours, origin=len(bins)))
             for group_number, group in runs:
                 hours, run_usd = run_hours(candidate, group.work).value, candidate.costs[group.work].run_usd
-                billed = candidate.billed_hours(group.work, alone.limits.confidence - STANDARD_ERROR)
+                billed = candidate.billed_hours(group.work, sure)
                 ways.append(Way(group_number, len(candidates), numbers[key], hours, run_usd, billed))
         candidates.append(candidate)
     instance = Instance(
@@ -190,7 +193,10 @@ def _no_room(candidate: PlacementCandidate, spans: Mapping[Span, int], groups: S
     return None if fits else ReasonCode.WINDOW_TOO_SHORT
 
 
-def _bin(candidate: PlacementCandidate, span: Span, lanes: int, pool: str | None, *, origin: int) -> Bin:
+def _bin(
+    candidate: PlacementCandidate, span: Span, lanes: int, pool: str | None, *, most_hours: float, origin: int
+) -> Bin:
+    """Return sets of machines in one window. `most_hours`: hours of all runs on one of them."""
     costs = next(iter(candidate.costs.values()))
     return Bin(
         lanes=lanes,
@@ -201,8 +207,7 @@ def _bin(candidate: PlacementCandidate, span: Span, lanes: int, pool: str | None
         lane_usd=costs.lane_usd,
         usd_per_hour=costs.lane_usd_per_hour,
         least_hours=costs.terms.minimum_hours if costs.lane_usd_per_hour else 0.0,
-        block_hours=costs.block_hours,
-        block_lost_hours=costs.block_lost_hours,
+        blocks=costs.blocks(most_hours),
         origin=origin,
     )
 

@@ -1,9 +1,10 @@
-"""A plan, a catalog and a day in; the comparison of its options out."""
+"""Compare the options of a plan on a day, and recommend one or a mix of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options
@@ -13,6 +14,9 @@ from planner.decide.recommend.row_notes import at_once_note
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from planner.decide.placement.chosen import Chosen
 
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
@@ -29,39 +33,42 @@ def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
 
 
 def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
-    """Rank the options under the plan's limits and recommend one, or a mix of them; `estimated`: as of `each_alone`.
+    """Rank the options under the plan's limits and recommend one, or a mix of them.
 
-    The solver is imported where a mix may be better.
+    `estimated`: estimates that exist already, as in `each_alone`. The solver is imported only if a mix may be better.
     """
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
-    document = _compared(plan, catalog, alone, today=today)
     if not may_mix(alone):
-        return document
+        return _compared(plan, catalog, alone, today=today)
     from planner.decide.recommend.mix import best_mix, with_mix
 
-    return with_mix(document, best_mix(alone, catalog, today=today), alone.limits)
+    mix = best_mix(alone, catalog, today=today)
+    kept = mix if mix is not None and mix.kept else None
+    return with_mix(_compared(plan, catalog, alone, today=today, mix=kept), mix, alone.limits)
 
 
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
-    """Rank the options and recommend one; no mix is looked for; `estimated`: as of `each_alone`."""
+    """Rank the options and recommend one, without looking for a mix; `estimated` is that of `each_alone`."""
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
     return _compared(plan, catalog, alone, today=today)
 
 
-def _compared(plan: Plan, catalog: Catalog, alone: Alone, *, today: date) -> ComparisonDocument:
-    """Compare the options; where the first one divides the network, also with every network left whole."""
+def _compared(
+    plan: Plan, catalog: Catalog, alone: Alone, *, today: date, mix: Chosen | None = None
+) -> ComparisonDocument:
+    """Compare the options; if the first one divides the network, compare also with all networks undivided."""
     campaign = campaign_document(plan, alone)
-    document = compare(campaign, alone.limits, today=today)
-    first = next((one for one in alone.estimated.options if one.option.id == document.recommended), None)
+    document = compare(campaign, alone.limits, today=today, mix=mix)
+    first = next((estimate for estimate in alone.estimated.options if estimate.option.id == document.recommended), None)
     if first is None or first.speed is None or first.speed.whole is None:
         return document
     paced = [
-        Paced(*one.speed.whole) if one.speed.whole else Paced(one.candidate, one.speed)
-        for one in alone.estimated.options
-        if one.candidate is not None and one.speed is not None
+        Paced(*estimate.speed.whole) if estimate.speed.whole else Paced(estimate.candidate, estimate.speed)
+        for estimate in alone.estimated.options
+        if estimate.candidate is not None and estimate.speed is not None
     ]
     if len(paced) == len(plan.options):  # of `find`: numbered when others had not been left out yet
-        paced = [Paced(replace(one.candidate, position=place), one.speed) for place, one in enumerate(paced)]
+        paced = [Paced(replace(pace.candidate, position=place), pace.speed) for place, pace in enumerate(paced)]
     estimated = estimate_options(plan, catalog, today=today, paced=paced)
     left_whole = campaign_document(plan, each_alone(plan, catalog, today=today, estimated=estimated))
-    return compare(campaign, alone.limits, today=today, left_whole=left_whole)
+    return compare(campaign, alone.limits, today=today, left_whole=left_whole, mix=mix)

@@ -1,4 +1,4 @@
-"""A campaign of options in, a recommendation out."""
+"""Compare the campaigns of all options and recommend one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from typing import TYPE_CHECKING
 
 from planner.decide.campaign.chances import hours_to
 from planner.decide.options.rollout_note import rollout_note
-from planner.decide.recommend.headline import Choice, headline
+from planner.decide.recommend.headline import SOONER, Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request
 from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
@@ -26,6 +27,9 @@ from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 
+if TYPE_CHECKING:
+    from planner.decide.placement.chosen import Chosen
+
 Rule = Callable[[Sequence[CampaignOption]], list[CampaignOption]]
 """Puts options in order, the recommended one first."""
 AS_SOON = 1.15
@@ -33,12 +37,18 @@ AS_SOON = 1.15
 
 
 def compare(
-    campaign: CampaignDocument, limits: CampaignLimits, *, today: date, left_whole: CampaignDocument | None = None
+    campaign: CampaignDocument,
+    limits: CampaignLimits,
+    *,
+    today: date,
+    left_whole: CampaignDocument | None = None,
+    mix: Chosen | None = None,
 ) -> ComparisonDocument:
     """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
 
     The options carry their chances already (`planner/decide/campaign/chances.py`). `left_whole`: the same options with
-    networks that no trainer divides; what would be recommended then is said where it is another.
+    networks that no trainer divides; what would be recommended then is said where it is another. `mix`: the one that is
+    recommended in place of a single option, which notes are about.
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
@@ -57,15 +67,19 @@ def compare(
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
-    waits = waiting_note(order, limits, deadline_hours=deadline_hours)
+    mix_hours = None if mix is None else mix.hours_confident
+    waits = waiting_note(order, limits, deadline_hours=deadline_hours, mix_hours=mix_hours)
     sold = block_note(campaign.options) if choice is not None else None
-    term = term_note(recommended, order, phrases)
+    alone = recommended if mix is None else None
+    term = term_note(alone, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
+    takes_part = recommended is not None and (mix is None or recommended.id in mix.options)
     notes = (
-        *_instead(recommended, second, phrases),
-        *surer_than(recommended, order, limits, today=today),
+        *_instead(recommended if takes_part else None, second, phrases),
+        *surer_than(alone, order, limits, today=today),
         *filter(None, (waits, sold, term)),
-        *_of_the_recommended(campaign, recommended),
+        *campaign.notes,
+        *filter(None, [rollout_note(campaign.options if recommended is None else [recommended])]),
     )
     front = pareto_front(campaign.options)
     apart = ranges_apart(campaign.options, limits, today=today)
@@ -102,12 +116,6 @@ def compare(
     )
 
 
-def _of_the_recommended(campaign: CampaignDocument, recommended: CampaignOption | None) -> list[str]:
-    """Return a campaign's notes, with the phases of a step with rollouts as they are on the recommended option."""
-    cheapest, here = rollout_note(campaign.options), rollout_note([recommended] if recommended else [])
-    return [here if here is not None and note == cheapest else note for note in campaign.notes]
-
-
 def _instead(recommended: CampaignOption | None, second: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
     if recommended is not None and second is not None:
         yield f"if {name_of(recommended)} is sold out: {phrases.short(second).removesuffix('.')}"
@@ -123,7 +131,7 @@ def _choice(order: Sequence[CampaignOption], rule: Rule, without_price: int) -> 
         return None
     first, *others = feasible
     fastest = min(feasible, key=hours_of)
-    soonest_firm = _soonest([option for option in feasible if is_firm(option)])
+    soonest_firm = _sooner_owned(first, others) or _soonest([option for option in feasible if is_firm(option)])
     bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
     return Choice(
         recommended=first,
@@ -138,17 +146,23 @@ def _choice(order: Sequence[CampaignOption], rule: Rule, without_price: int) -> 
 
 
 def _cheaper_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the cheapest machine that stands there, where it costs less than the recommended one."""
-    owned = [one for one in others if one.hold is Hold.HAVE and ranking_usd(one) < ranking_usd(first)]
+    """Return the cheapest owned machine that costs less than the recommended option; None if there is none."""
+    owned = [option for option in others if option.hold is Hold.HAVE and ranking_usd(option) < ranking_usd(first)]
     return None if first.hold is Hold.HAVE else min(owned, key=ranking_usd, default=None)
 
 
+def _sooner_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
+    """Return the cheapest owned machine that is much sooner than the recommended one; None if there is none."""
+    owned = [option for option in others if option.hold is Hold.HAVE and hours_of(first) > SOONER * hours_of(option)]
+    return min(owned, key=ranking_usd, default=None)
+
+
 def _soonest(options: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the cheapest of those that are within 15 % of the fastest."""
+    """Return the cheapest of the options that take at most 15 % longer than the fastest."""
     if not options:
         return None
     least = min(map(hours_of, options))
-    return min((one for one in options if hours_of(one) <= AS_SOON * least), key=ranking_usd)
+    return min((option for option in options if hours_of(option) <= AS_SOON * least), key=ranking_usd)
 
 
 def _id(option: CampaignOption | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What moved between two answers, and how much of it each group of inputs did."""
+"""Changes between two answers, and the share of each group of inputs in them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ QUANTITIES = (
     "usd_per_million_tokens",
 )
 UNCHANGED = 1e-9
-"""Relative; below it a number has not moved."""
+"""Relative change below which a number has not moved."""
 MOST_INPUTS = 200
 Values = Mapping[tuple[str, str], Quantity]
-"""By option and quantity."""
+"""Quantities by option and name."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FrozenAnswer:
     catalog: Catalog
     frozen_on: date
     answer: ComparisonDocument
-    """As the planner of that day gave it."""
+    """Answer that the planner of that day gave."""
 
 
 def values_of(options: tuple[OptionEstimate, ...]) -> dict[tuple[str, str], Quantity]:
@@ -175,8 +175,8 @@ def _leaves(cause: Cause, where: str, old: Any, new: Any) -> Iterator[InputChang
         for key in dict.fromkeys([*old, *new]):
             yield from _leaves(cause, f"{where}.{key}", old.get(key), new.get(key))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for place, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from _leaves(cause, f"{where}.{place}", one, other)
+        for place, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _leaves(cause, f"{where}.{place}", before, after)
     else:
         yield InputChange(cause=cause, what=where, old=_brief(old), new=_brief(new))
 

@@ -25,9 +25,9 @@ FIELDS: dict[Cause, tuple[str, ...]] = {
         "image_calibration",
     ),
 }
-"""Of a catalog; every other field counts as an assumption."""
+"""Fields of a catalog by cause; every other field counts as an assumption."""
 RAW = ("telemetry", "topology", "calibration", "probes")
-"""Of a run that the plan's answer does not name: evidence for its verdict, which is kept."""
+"""Fields that a run loses if the answer does not name it: the evidence for its verdict, which is kept."""
 
 
 def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Catalog:
@@ -57,7 +57,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
             "sites": sites,
             "presets": {} if preset is None else {preset.name: preset},
             "runs": runs,
-            "probes": {key: one for key, one in catalog.probes.items() if one.hardware.accelerator in carried},
+            "probes": {key: probe for key, probe in catalog.probes.items() if probe.hardware.accelerator in carried},
         }
     )
 

@@ -1,4 +1,4 @@
-"""The answer in at most three sentences: what to do, what to know beside it, and what it rests on."""
+"""Write the answer in at most three sentences: what to do, what limits it, and its evidence."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ SENTENCES = 3
 VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
 NOT_MEASURED = "This exact setup was not measured"
 SOONER = 1.5
-"""By which factor the fastest option must be faster to be named."""
+"""Factor by which the fastest option must be faster to be named."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was decided; options that are None do not exist, or need not be named."""
+    """The decision, with the options to name beside it; None if there is none, or it need not be named."""
 
     recommended: CampaignOption
     firm: CampaignOption | None
-    """The best at a firm price, where the recommended one is spot."""
+    """Best option at a firm price if the recommended one is spot."""
     measured: CampaignOption | None
-    """The best that was measured, where the recommended one was not."""
+    """Best option that was measured if the recommended one was not."""
     fastest: CampaignOption | None
-    """The fastest that keeps the limits, where another is recommended."""
+    """Fastest option that keeps the limits if another is recommended."""
     fastest_firm: CampaignOption | None
-    """The fastest of them that stays until the work is done."""
+    """Fastest option that keeps the limits and cannot be taken away; before it an owned machine that is sooner."""
     purchase: CampaignOption | None
-    """The cheapest to buy, where the plan asks for one and it is not the answer."""
+    """Cheapest purchase if the plan lists one and it is not recommended."""
     owned: CampaignOption | None = None
-    """The cheapest machine that stands there and keeps the limits for less than the recommended one."""
+    """Cheapest owned machine that keeps the limits for less than the recommended option."""
     left_whole: CampaignOption | None = None
-    """What would be recommended if no trainer divided the network, where the recommended option divides it."""
+    """Option that would be recommended if no trainer divided the network; set if the recommended one divides it."""
     without_price: int = 0
-    """How many options the answer leaves out because nobody states their price."""
+    """Number of options that are left out because no price is known."""
 
 
 def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the sentences: the deed first, then what matters most; each at most twenty words.
+    """Return the sentences: the advice first, then the most important facts; each has at most twenty words.
 
-    In this order: what stands there and costs less, a doubt about the evidence or the memory, what is best without
-    dividing the network, the firm option beside a spot one, the measured beside a modelled one, an old price, a fit
-    that was not checked, what a purchase leaves, a faster option, a purchase that was not taken.
+    Order of the facts: an owned machine that costs less, doubts about the evidence or the memory, the best option
+    without dividing the network, the firm option beside a spot one, the measured one beside a modelled one, an old
+    price, a fit that was not checked, the resale value of a purchase, a faster option, a purchase that was not taken.
     """
     beside = [*_beside(choice, phrases, today), *extra]
     return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])
@@ -68,7 +68,7 @@ def _deed(option: CampaignOption, phrases: Phrases) -> str:
 
 
 def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
-    """Yield what to know beside the deed, what matters most first."""
+    """Yield the facts beside the advice, the most important first."""
     option = choice.recommended
     if choice.owned is not None:
         yield f"Cheaper, and already yours: {phrases.short(choice.owned)}"
@@ -100,7 +100,7 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
 
 
 def _and_cheaper(sooner: CampaignOption, option: CampaignOption) -> str:
-    """Return that a faster option also costs less at the confidence."""
+    """Return " and cheaper" if a faster option also costs less at the confidence."""
     costs = sooner.usd_confident, option.usd_confident
     return " and cheaper" if None not in costs and ranking_usd(sooner) < ranking_usd(option) else ""
 
@@ -138,7 +138,7 @@ def _is_of_own_log(option: CampaignOption) -> bool:
 
 
 def _blocks(option: CampaignOption) -> str:
-    """Write what is bought: `A block of 4 days`; of several sets of machines the longest one's days."""
+    """Write the purchase: `A block of 4 days`; for several sets of machines the days of the longest block."""
     assert option.paid_ahead_hours is not None, "a block is bought"
     days = math.ceil((option.paid_ahead_hours + BLOCK_LAST_HOURS) / HOURS_PER_DAY - 1e-9)
     length = "1 day" if days == 1 else f"{days} days"
@@ -146,15 +146,15 @@ def _blocks(option: CampaignOption) -> str:
 
 
 def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Iterator[str]:
-    """Yield what the recommended option itself asks to be known."""
+    """Yield the facts about the recommended option itself."""
     limits = phrases.limits
     if option.price_stale:
         yield f"Its price is {option.price_age_days} days old: {renewal(option.price_refreshed)} first."
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.split is not None:
-        as_trainer = f", as {option.trainers[-1]} does: try a step with it" if option.trainers else None
-        yield f"Its network is divided ({option.split}){as_trainer or ': try a step with such a framework'} first."
+        known = f", as {option.trainers[-1]} does" if option.trainers else ""
+        yield f"Your trainer must split the model ({option.split}){known}: try a step first."
     if option.hold is Hold.BUY and option.pay_now_usd is not None:
         left = f"; {phrases.money(option.left_usd.value)} of it would be left then" if option.left_usd else ""
         ready = f", ready on {option.ready_on}" if option.wait_hours > 0 else ""

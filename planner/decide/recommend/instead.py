@@ -1,4 +1,4 @@
-"""What to do where the machines of an answer cannot be had: the next best, and the text of a request for a quote."""
+"""Find the next best option if machines are sold out, and write the request for a quote."""
 
 from __future__ import annotations
 
@@ -33,28 +33,32 @@ def next_best(
     """
     if recommended is None or recommended.hold is not Hold.RENT:
         return None
-    others = [one for one in order if not _same(one, recommended) and is_feasible(one) and one.hold is not Hold.BUY]
+    others = [
+        option
+        for option in order
+        if not _same(option, recommended) and is_feasible(option) and option.hold is not Hold.BUY
+    ]
     return next(iter(ranked(others, limits, deadline_hours=deadline_hours)), None)
 
 
-def _same(one: CampaignOption, other: CampaignOption) -> bool:
+def _same(option: CampaignOption, other: CampaignOption) -> bool:
     """Return whether the first is sold out with the other: of one site, one instance, or one provider's same cards.
 
     A provider may be out of spot machines and still have them at a firm price.
     """
-    if is_firm(one) and not is_firm(other):
+    if is_firm(option) and not is_firm(other):
         return False
-    if one.offer is None or other.offer is None:
-        return one.offer is other.offer and one.site == other.site
-    cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (one, other)]
-    alike = one.accelerator is not None and cards[0] == cards[1]
-    return one.offer == other.offer or (alike and provider_of(one.offer) == provider_of(other.offer))
+    if option.offer is None or other.offer is None:
+        return option.offer is other.offer and option.site == other.site
+    cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (option, other)]
+    alike = option.accelerator is not None and cards[0] == cards[1]
+    return option.offer == other.offer or (alike and provider_of(option.offer) == provider_of(other.offer))
 
 
 def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date) -> str | None:
-    """Return the text with which to ask for machines that nobody says can be had; None of others.
+    """Return the request for a quote if no source says that the machines are available; otherwise None.
 
-    The term is that of the whole work at the confidence, in whole days.
+    The term covers the whole work at the confidence, in whole days.
     """
     if ReasonCode.ASK_FOR_QUOTE not in codes_of(refusals(option)) or option.hours_confident is None:
         return None

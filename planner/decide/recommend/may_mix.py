@@ -1,4 +1,4 @@
-"""Whether a mix of options could beat each of them alone: told without the solver, which takes longer to load."""
+"""Check if a mix of options could beat each of them alone, without loading the solver."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from planner.model.plan.plan import Prefer
 
 
 def may_mix(alone: Alone) -> bool:
-    """Return whether it could: several runs and options, and another whose run costs less than the best one's mean.
+    """Return whether a mix could be better: several runs, and an option whose run costs less than the best one's mean.
 
-    Where every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper; but it spares
-    waiting that costs money, and it uses the credits of several providers.
+    If every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper. It may still
+    save waiting that costs money, or use the credits of several providers.
     """
     limits, options = alone.limits, alone.options
     if limits.mix == "never" or limits.runs < 2 or len(options) < 2:
@@ -34,7 +34,7 @@ def _has_credits(option: CampaignOption) -> bool:
 
 
 def _least_of_a_run(option: CampaignOption, runs: int) -> float:
-    """Return the least that one run costs there: alone, or as one of all."""
+    """Return the lowest cost of one run there: alone, or its share of the whole campaign."""
     known = [option.usd_marginal.value] if option.usd_marginal is not None else []
     known += [option.campaign_usd.value / runs] if option.campaign_usd is not None else []
     return min(known, default=float("inf"))

@@ -1,4 +1,4 @@
-"""Runs divided over several options, where that beats every option alone."""
+"""Divide the runs over several options if that beats every option alone."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
-from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
+from planner.decide.recommend.wording import confidence_text, kept_and_asked, may_not_fit, name_of, percent_text
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Prefer
 
 EFFORT = 2.0
-"""Of the solver beside a comparison."""
+"""Effort of the solver in a comparison."""
 WORTH_MIXING = 0.05
-"""By this share a mix must be better than the best option alone, in what decides: two machines are more work."""
+"""Share by which a mix must be better than the best option alone, because two machines are more work."""
 
 
 def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
-    """Return the mix that beats every option alone; None where none does, or the effort found none.
+    """Return the mix that beats every option alone; None if there is none, or the solver found none.
 
-    Where neither an option nor a mix keeps the limits, the mix that keeps them with the best chance: 5 % more, and an
-    even one at least. Beats: it keeps the limits where none alone does, or at the confidence costs 5 % less than the
-    cheapest that does (ends 5 % sooner under `prefer: time`). Without a deadline it is not over five times slower.
+    A mix beats them if it keeps the limits and no option does, or if at the confidence it costs 5 % less than the
+    cheapest option that does (with `prefer: time`: ends 5 % sooner). Without a deadline it must not be over five times
+    slower. If neither an option nor a mix keeps the limits, it is the mix with the best chance, if that is at least
+    even and 5 % above that of every option.
     """
     if not may_mix(alone):
         return None
@@ -48,7 +49,7 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
 
 
 def preferred(alone: Alone, *, today: date) -> Preferred | None:
-    """Return the option that comes first for all runs, which a mix must beat; None where there is none."""
+    """Return the option that comes first for all runs, which a mix must beat; None if there is none."""
     order = ranked(alone.options, alone.limits, deadline_hours=hours_to(alone.limits, today=today))
     if not order:
         return None
@@ -61,7 +62,7 @@ def preferred(alone: Alone, *, today: date) -> Preferred | None:
 
 
 def _is_better(chosen: Chosen, alone: Alone) -> bool:
-    """Return whether a mix is better at the confidence than the best option alone, by however little."""
+    """Return whether a mix is better at the confidence than the best option alone, even by a little."""
     able = [option for option in alone.options if is_feasible(option) and option.campaign_hours is not None]
     if alone.limits.prefer is Prefer.TIME:
         return chosen.plan.hours.value < min(map(hours_of, able), default=math.inf)
@@ -70,18 +71,17 @@ def _is_better(chosen: Chosen, alone: Alone) -> bool:
 
 
 def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: CampaignLimits) -> ComparisonDocument:
-    """Return the comparison with a mix in front; as it is without one. One that is not sure enough is named alone."""
+    """Return the comparison with the mix as its advice; a mix that is not sure enough is only named."""
     if chosen is None:
         return document
     if not chosen.kept:
-        chance, asked = percent_text(chosen.least_chance), percent_text(limits.confidence)
-        options = f"a mix of {len(chosen.plan.placements)} options"
-        first = f"Best chance: {options} keeps the limits with {chance}, {asked} is asked for."
-        shares = _shares([(one.runs, one.name) for one in chosen.plan.placements])
+        kept, asked = kept_and_asked(chosen.least_chance, limits.confidence)
+        first = f"Best chance: mixing {len(chosen.plan.placements)} options keeps the limits {kept}; {asked}."
+        shares = _shares([(placed.runs, placed.name) for placed in chosen.plan.placements])
         unsure = (first, shares, "What runs when: planner campaign.")
         return document.model_copy(update={"headline": unsure, "sentence": " ".join(unsure)})
     best = next((option for option in document.options if option.id == document.recommended), None)
-    placed = [one for one in document.options if one.id in {each.option for each in chosen.plan.placements}]
+    placed = [option for option in document.options if option.id in {each.option for each in chosen.plan.placements}]
     said = tuple(_sentences(chosen, best, placed, Phrases(limits, document.currency)))
     sentences, beyond = said[:SENTENCES], tuple(sentence.removesuffix(".") for sentence in said[SENTENCES:])
     return document.model_copy(
@@ -113,7 +113,7 @@ def _is_surer(chosen: Chosen, alone: Alone) -> bool:
     """Return whether a mix that is not sure enough is surer than every option alone, none of which is."""
     if any(map(is_feasible, alone.options)) or chosen.least_chance < EVEN_CHANCE:
         return False
-    chances = [chance_of(one) for one in alone.options if one.not_allowed is None and is_known(one)]
+    chances = [chance_of(option) for option in alone.options if option.not_allowed is None and is_known(option)]
     return chosen.least_chance > max(chances, default=0.0) + WORTH_MIXING
 
 
@@ -129,12 +129,12 @@ def _sentences(
     done, usd = chosen.done_by_confident, nothing_to_pay(chosen, bill=chosen.plan.usd)
     usd = usd or f"at most {phrases.most(chosen)}"
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
-    yield _shares([(one.runs, one.name) for one in placements])
+    yield _shares([(placed.runs, placed.name) for placed in placements])
     cheaper = best is not None and best.usd_confident is not None and best.usd_confident < chosen.usd_confident
     if best is not None and cheaper:
         yield f"Alone and cheaper: {phrases.short(best)}"
-    doubtful = [one.name for one in placements if one.doubtful]
-    stale = [one for one in placements if one.price_stale]
+    doubtful = [placed.name for placed in placements if placed.doubtful]
+    stale = [placed for placed in placements if placed.price_stale]
     if doubtful:
         yield f"But the measurement of {doubtful[0]} is doubtful: planner explain says why."
     tight = min(filter(may_not_fit, placed), key=lambda option: option.fit_chance or 0.0, default=None)
@@ -142,14 +142,14 @@ def _sentences(
         yield f"{name_of(tight)} fits its memory with {percent_text(tight.fit_chance or 0.0)}: try a step first."
     if stale:
         prices = f"The price of {stale[0].name} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
-        yield f"{prices} out of date: {renewal(*(one.price_refreshed for one in stale))} first."
+        yield f"{prices} out of date: {renewal(*(placed.price_refreshed for placed in stale))} first."
     if not cheaper:
         yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
 
 
 def _shares(shares: Sequence[tuple[int, str]]) -> str:
-    """Write who does how many: `DGX Station, 4x V100: 25 trainings; AWS p4d, 8x A100: 20; others: 5.`"""
-    ordered = sorted(shares, key=lambda one: -one[0])
+    """Write how many trainings each does: `DGX Station, 4x V100: 25 trainings; AWS p4d, 8x A100: 20; others: 5.`"""
+    ordered = sorted(shares, key=lambda share: -share[0])
     (most, first), *others = ordered
     parts = [f"{first}: {most:,} {'training' if most == 1 else 'trainings'}"]
     left = sum(runs for runs, _ in others)

@@ -1,4 +1,4 @@
-"""What is said where no option may be recommended: measure first, the best chance, or nothing fits."""
+"""Write the headline if no option may be recommended: measure first, the best chance, or nothing fits."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ BY_THE_HOUR = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 
 TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
 SAME_CHANCE = 0.005
-"""Chances that differ by less are one: it is written in whole percent."""
+"""Chances that differ by less are equal, because they are written in whole percent."""
 
 
 def without_recommendation(
     nearest: CampaignOption | None, phrases: Phrases, options: Sequence[CampaignOption], *, deadline_passed: bool
 ) -> tuple[str, ...]:
-    """Return the sentences; `deadline_passed`: it lies in the past. `options`: all of them, for what they lack.
+    """Return the sentences; `options` are all options, whose missing figures are named if none is known.
 
-    Measure first: the nearest option has at least an even chance, and nobody measured it. Best chance: it was measured.
+    "Measure first": the nearest option has at least an even chance and was not measured. "Best chance": it was.
     """
     if nearest is None:
         return _nothing_known(options)
@@ -47,7 +47,7 @@ def without_recommendation(
 
 
 def _nothing_known(options: Sequence[CampaignOption]) -> tuple[str, ...]:
-    """Return what every option lacks, where that is one thing: memory, or a price."""
+    """Return what every option lacks if it is the same for all: memory, or a price."""
     codes = [frozenset(option.why_not_codes) for option in options]
     if codes and all(lacking & TOO_SMALL for lacking in codes):
         return ("Nothing fits: the training is larger than the memory of every option.", "More nodes might hold it.")
@@ -61,7 +61,7 @@ def _nothing_known(options: Sequence[CampaignOption]) -> tuple[str, ...]:
 
 
 def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> tuple[str, ...]:
-    """Return what to do where an option keeps the limits, but cannot be had or kept as it is listed."""
+    """Return what to do if an option keeps the limits but is not available, or may be taken away."""
     if reason.code is ReasonCode.PRICE_TOO_OLD:
         renew = renewal(option.price_refreshed)
         return (
@@ -71,7 +71,7 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
     if reason.code is ReasonCode.ASK_FOR_QUOTE:
         count = (option.nodes or 0) * option.at_once
         return (
-            f"Nothing fits as listed: nobody says that {count} nodes can be had at once.",
+            f"Nothing fits as listed: no source says that {count} nodes are available at once.",
             joined(
                 [f"Ask for a quote of {name_of(option)}: {phrases.done(option)}"], optional=[phrases.at_most(option)]
             ),
@@ -85,27 +85,28 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
 
 def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
     chance, asked = kept_and_asked(chance_of(option), phrases.limits.confidence)
-    kept, wanted = f"{name_of(option)} keeps {_unsure(option)} with {chance}", [f"{asked} is asked for"]
+    kept, wanted = f"{name_of(option)} {_unsure(option)} {chance}", [asked]
     if is_measured(option) or option.hold is Hold.USE:
-        return (joined([f"Best chance: {kept}"], optional=wanted), _would(option, phrases))
+        return (joined([f"Best chance: {kept}"], optional=wanted, between="; "), _would(option, phrases))
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
     return (
-        joined([f"Measure first: {kept}"], optional=wanted),
+        joined([f"Measure first: {kept}"], optional=wanted, between="; "),
         _short_run(option, run, phrases),
         _would(option, phrases),
     )
 
 
 def _unsure(option: CampaignOption) -> str:
-    """Return the limit that decides the chance to keep them: both, where their chances multiply."""
-    for name, chance in (("the deadline", option.chance_deadline), ("the budget", option.chance_budget)):
+    """Return in words that the limit is kept that decides the chance to keep all: both, if neither alone does."""
+    chances = (("keeps the deadline", option.chance_deadline), ("stays in the budget", option.chance_budget))
+    for kept, chance in chances:
         if chance is not None and chance < chance_of(option) + SAME_CHANCE:
-            return name
-    return "both limits"
+            return kept
+    return "keeps both limits"
 
 
 def _short_run(option: CampaignOption, run: str, phrases: Phrases) -> str:
-    """Return that a short run would settle it, and what it costs at most: an hour of the machines that are rented."""
+    """Return that a short run would settle it, and its highest cost: an hour of the rented machines."""
     price = option.usd_per_hour
     if price is None or option.price_kind not in BY_THE_HOUR or option.hold is Hold.HAVE:
         return f"A short run of the benchmark there would settle it ({run})."
@@ -123,12 +124,12 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
         budget = phrases.money(phrases.limits.budget_usd or 0)
         missed.append(f"{whose} costs up to {phrases.most(option)} of {budget}")
     if not missed:
-        missed.append(f"the nearest, {name}, keeps deadline and budget together with {percent_text(chance_of(option))}")
+        missed.append(f"the nearest, {name}, keeps both limits with a chance of {percent_text(chance_of(option))}")
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
 
 
 def _would(option: CampaignOption, phrases: Phrases) -> str:
-    """Return what the limits that it misses would have to be for the option."""
+    """Return the limits that the option would keep."""
     assert option.usd_confident is not None, "it is comparable"
     late, dear = not option.meets_deadline, not option.within_budget
     if option.keeps_both is False and not late and not dear:

@@ -1,4 +1,4 @@
-"""The Pareto front: options that no other beats on both time and money."""
+"""Find the Pareto front: options that no other beats in both time and money."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from planner.model.answer.option_estimate import CampaignOption
 
 
 def is_known(option: CampaignOption) -> bool:
-    """Return whether time and money are both known and the model fits, as far as can be said."""
+    """Return whether time and money are both known and the model is not known to be too large."""
     return option.fits is not False and option.campaign_hours is not None and option.campaign_usd is not None
 
 
 def is_priced(option: CampaignOption) -> bool:
-    """Return whether the money alone is known: a service that trains by the token does not say how long it takes."""
+    """Return whether only the money is known: a service that trains by the token may not say how long it takes."""
     return option.fits is not False and option.campaign_hours is None and option.campaign_usd is not None
 
 
@@ -25,9 +25,9 @@ def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
     return option.wait_hours + option.campaign_hours.value, owed.value
 
 
-def dominates(one: CampaignOption, other: CampaignOption) -> bool:
-    """Return whether `one` is no slower and no more expensive than `other`, and better in one of both."""
-    (hours, usd), (other_hours, other_usd) = hours_and_usd(one), hours_and_usd(other)
+def dominates(option: CampaignOption, other: CampaignOption) -> bool:
+    """Return whether `option` is no slower and no more expensive than `other`, and better in one of both."""
+    (hours, usd), (other_hours, other_usd) = hours_and_usd(option), hours_and_usd(other)
     return hours <= other_hours and usd <= other_usd and (hours, usd) != (other_hours, other_usd)
 
 

@@ -1,4 +1,4 @@
-"""What is said of an option in a sentence: when it is done and what it costs, at the plan's confidence."""
+"""Write parts of sentences about an option: when it is done and its cost, at the plan's confidence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Promised(Protocol):
 
     @property
     def local_confident(self) -> float | None:
-        """The same in the plan's own currency; None without one, or in an older answer."""
+        """`usd_confident` in the plan's own currency; None without one, or in an older answer."""
 
 
 def nothing_to_pay(plan: Promised, *, bill: Quantity | None) -> str | None:
@@ -56,14 +56,14 @@ class Phrases:
         return f"{float(f'{amount:.3g}') / MILLION:,.4g} million {code}"
 
     def at_most(self, option: CampaignOption) -> str:
-        """Write the cost that it stays under at the confidence, and of what it is."""
+        """Write the upper bound of its cost at the confidence, and what it is paid for."""
         assert option.usd_confident is not None, "it is comparable"
         nothing = nothing_to_pay(option, bill=option.campaign_usd)
         of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
         return nothing or f"at most {self.most(option)}{of}"
 
     def most(self, plan: Promised) -> str:
-        """Write what a plan stays under at the confidence, in the plan's currency with the doubt of its rate."""
+        """Write the upper bound of a plan's cost at the confidence, in its currency with the error of the rate."""
         assert plan.usd_confident is not None, "its cost is known"
         if self.currency is None or plan.local_confident is None:
             return self.up_to(plan.usd_confident)
@@ -79,14 +79,14 @@ class Phrases:
         return f"{three_digits_up(amount) / MILLION:,.4g} million {code}"
 
     def done(self, option: CampaignOption) -> str | None:
-        """Write when it is done at the confidence: in hours within two days, else by a day; None where not known."""
+        """Write when it is done at the confidence: in hours within two days, else by a day; None if unknown."""
         hours = self.done_in(option)
         if hours is not None:
             return f"done in {short_duration(hours)}"
         return None if option.done_by_confident is None else f"done by {option.done_by_confident}"
 
     def done_in(self, option: CampaignOption) -> float | None:
-        """Return the hours from today that it stays under at the confidence; None where a day says it better."""
+        """Return the hours from today within which it is done at the confidence; None if a day is written instead."""
         hours = option.hours_confident
         return hours if hours is not None and option.wait_hours == 0 and hours < IN_HOURS else None
 
@@ -101,10 +101,10 @@ class Phrases:
         return usd * self.currency.per_usd, self.currency.code
 
 
-def joined(parts: Sequence[str], *, optional: Sequence[str] = ()) -> str:
+def joined(parts: Sequence[str], *, optional: Sequence[str] = (), between: str = ", ") -> str:
     """Return a sentence of the parts, with as many of the optional ones as twenty words hold."""
-    text = ", ".join(parts)
+    text = between.join(parts)
     for part in optional:
-        longer = f"{text}, {part}"
+        longer = f"{text}{between}{part}"
         text = longer if len(longer.split()) <= WORDS else text
     return f"{text}."

@@ -1,10 +1,9 @@
-"""The order of the options: which may be recommended, which of those is, and how far the others are from it."""
+"""Put the options in order: the recommended one, the others that may be recommended, then the rest."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
@@ -14,19 +13,19 @@ from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10
-"""Options within this share of the best one's cost are as good as it: ranges are wider than that."""
+"""Options within this share of the best one's cost are as good as it, because ranges are wider."""
 TIE_OF_BUDGET = 0.01
-"""As are options that differ by this share of the budget."""
+"""Options that differ by less than this share of the budget are as good as each other."""
 TWICE_AS_GOOD = 2.0
 TOO_SLOW = 5.0
 TOO_DEAR = 2.0
-"""Without a deadline nothing comes first that is over 5 times slower than another at under twice its cost."""
+"""Without a deadline the first option is at most 5 times slower than another of under twice its cost."""
 MOST_OF_TIE = 1.5
 """Options within that share of the budget are ties up to this factor of the least cost."""
 MUCH_LESS = 0.75
-"""Share of the likely cost of what is paid ahead, from which on hours that cost no more take its place."""
+"""Share of the likely cost of a prepaid option up to which paying by the hour takes its place."""
 BESIDE_OWN = 1.5
-"""The factor of what is too dear, where what comes first stands there already."""
+"""Factor of cost that is too dear beside a first option that is owned."""
 EVEN_CHANCE = 0.5
 HOLDS = (Hold.HAVE, Hold.USE, Hold.RENT, Hold.BUY, None)
 
@@ -60,7 +59,7 @@ def is_comparable(option: CampaignOption, limits: CampaignLimits) -> bool:
 
 
 def chance_of(option: CampaignOption) -> float:
-    """Return the chance that it keeps all limits; of an older answer the smaller one of each; 1 without limits."""
+    """Return the chance to keep all limits; in an older answer the smaller chance of each; 1 without limits."""
     if option.chance_both is not None:
         return option.chance_both
     chances = (option.chance_deadline, option.chance_budget)
@@ -68,9 +67,9 @@ def chance_of(option: CampaignOption) -> float:
 
 
 def ranking_usd(option: CampaignOption) -> float:
-    """Return what options are ranked by, in USD: what remains to pay at the confidence, less what is got back.
+    """Return the cost by which options are ranked, in USD: the remaining payment at the confidence, less resale.
 
-    What waiting for the end is worth counts with it, where the plan says so.
+    The cost of waiting for the end is added if the plan states one.
     """
     assert option.usd_confident is not None, "it is comparable"
     back = option.taken_off_usd.low if option.taken_off_usd else 0.0
@@ -90,7 +89,9 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     allowed.
     """
     comparable = [option for option in options if is_comparable(option, limits)]
-    feasible = sorted((option for option in comparable if is_feasible(option)), key=lambda one: _order(one, limits))
+    feasible = sorted(
+        (option for option in comparable if is_feasible(option)), key=lambda option: _order(option, limits)
+    )
     first = _recommended(feasible, limits)
     others = [option for option in comparable if not is_feasible(option)]
 
@@ -131,7 +132,7 @@ def _order(option: CampaignOption, limits: CampaignLimits) -> tuple[float, float
 
 
 def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> list[CampaignOption]:
-    """Return the option to recommend, in a list; an empty one where there is none."""
+    """Return the recommended option in a list; an empty list if there is none."""
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
@@ -145,98 +146,77 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
         ]
         if not faster:
             return [best]
-        best = min(faster, key=lambda one: _order(one, limits))
+        best = min(faster, key=lambda option: _order(option, limits))
 
 
 def _likely_cheaper_hours(
     best: CampaignOption, ordered: Sequence[CampaignOption], limits: CampaignLimits
 ) -> CampaignOption:
-    """Return the firm option by the hour that takes the place of one that is paid ahead; else the latter.
+    """Return the firm option by the hour that replaces a prepaid one; otherwise the given option.
 
-    It likely costs a quarter less, and at the confidence at most twice as much. What is paid ahead caps the cost, but
-    most of the time its unused hours are lost.
+    It likely costs a quarter less, and at the confidence at most twice as much. Prepayment limits the cost, but its
+    unused hours are usually lost.
     """
     if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
         return best
-    ahead = _costs_of(best)
+    likely = MUCH_LESS * best.payable_usd.value
     hourly = [
         option
         for option in ordered
         if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
-        and option.payable_usd is not None and _cost_much_less(_costs_of(option), ahead)
+        and option.payable_usd is not None and option.payable_usd.value <= likely
+        and ranking_usd(option) <= TOO_DEAR * ranking_usd(best)
     ]  # fmt: skip
     return min(hourly, key=lambda option: _order(option, limits), default=best)
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
-    """Return the best of those that are as good as the first in what decides.
+    """Return the best of the options that are as good as the first in cost, or in time with `prefer: time`.
 
-    One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
-    measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
-    the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as the cheapest is
-    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`), or that is
-    paid ahead where paying by the hour likely costs less (`_is_paid_in_vain`).
+    An option that is twice as good in the other of both wins. Otherwise owned comes before rented before bought,
+    measured before modelled, undivided before divided, firm before spot, then fewer nodes. The age of a price counts
+    only in the cost at the confidence. An option of over 1.5 times the lowest cost is no tie, however large the budget
+    is. No option wins that another beats in everything (`_is_beaten`), or that is prepaid although paying by the hour
+    likely costs less (`_is_paid_in_vain`).
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
     slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
-    near = [one for one in ordered if decides(one) <= most]
+    near = [option for option in ordered if decides(option) <= most]
     unbeaten = [
-        one for one in near if not any(_is_beaten(one, rival) or _is_paid_in_vain(one, rival) for rival in near)
+        option
+        for option in near
+        if not any(_is_beaten(option, rival) or _is_paid_in_vain(option, rival) for rival in near)
     ]
-    ties = sorted(unbeaten, key=lambda one: (_class(one), _order(one, limits)))
+    ties = sorted(unbeaten, key=lambda option: (_class(option), _order(option, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
 
 
-def _is_beaten(one: CampaignOption, rival: CampaignOption) -> bool:
-    """Return whether a rival held the same way is cheaper and sooner, and in nothing less sure."""
-    if one.hold is not rival.hold or ranking_usd(rival) >= ranking_usd(one) or hours_of(rival) >= hours_of(one):
+def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
+    """Return whether a rival of the same kind of holding is cheaper and sooner, and nowhere less sure."""
+    if (
+        option.hold is not rival.hold
+        or ranking_usd(rival) >= ranking_usd(option)
+        or hours_of(rival) >= hours_of(option)
+    ):
         return False
-    return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(one), strict=True))
+    return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
 
 
-def _is_paid_in_vain(one: CampaignOption, rival: CampaignOption) -> bool:
-    """Return whether a firm rival, paid by the hour, likely costs a tenth less than what is paid ahead.
+def _is_paid_in_vain(option: CampaignOption, rival: CampaignOption) -> bool:
+    """Return whether a firm rival, paid by the hour, likely costs a tenth less than a prepaid option.
 
-    Hours that are paid ahead and not used are lost: they count in the cost at the confidence only by its tail.
+    Prepaid hours that are not used are lost, which the cost at the confidence hardly shows.
     """
-    if not _is_paid_ahead(one) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not one.hold:
+    if not _is_paid_ahead(option) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not option.hold:
         return False
-    return _likely_cost_less(_costs_of(rival), _costs_of(one))
-
-
-class Costs(NamedTuple):
-    """USD that an option likely costs, and that it stays under with the plan's confidence."""
-
-    likely: float
-    confident: float
-
-
-def hours_come_first(hours: Costs, ahead: Costs) -> bool:
-    """Return whether firm hours that are paid as they are used come before what is paid ahead, of these two alone.
-
-    As among all options: the cheaper one at the confidence, of ties within 10 % the hours if they likely cost a tenth
-    less, and in any case if they likely cost a quarter less and at the confidence at most twice as much.
-    """
-    ties = hours.confident <= (1 + TIE_FRACTION) * ahead.confident
-    cheaper = hours.confident < ahead.confident or (ties and _likely_cost_less(hours, ahead))
-    return cheaper or _cost_much_less(hours, ahead)
-
-
-def _likely_cost_less(hours: Costs, ahead: Costs) -> bool:
-    return hours.likely < (1 - TIE_FRACTION) * ahead.likely
-
-
-def _cost_much_less(hours: Costs, ahead: Costs) -> bool:
-    return hours.likely <= MUCH_LESS * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
-
-
-def _costs_of(option: CampaignOption) -> Costs:
-    assert option.payable_usd is not None, "it is comparable"
-    return Costs(option.payable_usd.value, ranking_usd(option))
+    ours, theirs = option.payable_usd, rival.payable_usd
+    assert ours is not None, "it is comparable"
+    assert theirs is not None, "it is comparable"
+    return theirs.value < (1 - TIE_FRACTION) * ours.value
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:

@@ -1,4 +1,4 @@
-"""Notes on what moved the rows of an answer: trainings side by side, what waiting is worth."""
+"""Write notes on the rows of an answer: trainings side by side, blocks, terms, the cost of waiting."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from planner.model.prices.offer import PriceKind
 
 NAMED = 3
 """Options that a note names."""
+PAID_AHEAD = {PriceKind.CAPACITY_BLOCK: "the block", PriceKind.GRANT: "the grant", PriceKind.LEASE: "the lease"}
+"""Names of what is paid ahead; of other kinds it is a term."""
 
 
 def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | None]) -> str | None:
-    """Return which options run several trainings at once to keep the limits, and why; None: none does."""
+    """Return which options run several trainings at once to keep the limits, and why; None if none does."""
     said = []
     for hurry in Hurry:
         kept = [
@@ -31,7 +33,7 @@ def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | No
         if kept:
             others = f", and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
             named = f"{'; '.join(kept[:NAMED])}{others}"
-            said.append(f"one training after another {hurry.value}, so several run at once: {named}")
+            said.append(f"{hurry.value}, several trainings run at once: {named}")
     return "; ".join(said) or None
 
 
@@ -50,7 +52,7 @@ def is_sold_as_block(option: CampaignOption) -> bool:
 
 
 def block_note(options: Sequence[CampaignOption]) -> str | None:
-    """Return which options have a price as a block alone; None: none has."""
+    """Return which options have a price only as a block; None if none has."""
     names = [name_of(option) for option in options if is_sold_as_block(option)]
     if not names:
         return None
@@ -59,21 +61,23 @@ def block_note(options: Sequence[CampaignOption]) -> str | None:
 
 
 def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases) -> str | None:
-    """Return what paying as one goes likely costs, where a term is recommended that the work does not fill.
+    """Return the likely cost of paying by the hour, if the recommended option is paid ahead and likely dearer.
 
-    A term holds what the work stays under with the confidence. Where it is likely dearer, its buyer should know. None:
-    it is not.
+    A term or a block is sized for the hours that the work stays under with the confidence. None if it is not dearer.
     """
     if recommended is None or recommended.smallest_purchase_usd is None:
         return None
     term = recommended.payable_usd
     allowed = [option for option in order if option.not_allowed is None and not refusals(option)]
-    as_used = [one for one in allowed if one.price_kind is PriceKind.ON_DEMAND and one.payable_usd is not None]
+    as_used = [
+        option for option in allowed if option.price_kind is PriceKind.ON_DEMAND and option.payable_usd is not None
+    ]
     cheapest = min(as_used, key=_likely_usd, default=None)
     if term is None or cheapest is None or _likely_usd(cheapest) >= term.value:
         return None
+    ahead = PAID_AHEAD.get(recommended.price_kind or PriceKind.ON_DEMAND, "the term")
     return (
-        f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}: the term is cheaper only if "
+        f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}: {ahead} is cheaper only if "
         f"the work takes over {term.value / _likely_usd(cheapest):.2g} times as long as estimated: measure first"
     )
 
@@ -82,11 +86,19 @@ def _likely_usd(option: CampaignOption) -> float:
     return option.payable_usd.value if option.payable_usd is not None else math.inf
 
 
-def waiting_note(order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> str | None:
-    """Return what an hour of waiting (`campaign.waiting_usd_per_hour`) changes in the order; None: nothing."""
+def waiting_note(
+    order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float, mix_hours: float | None = None
+) -> str | None:
+    """Return what an hour of waiting (`campaign.waiting_usd_per_hour`) changes in the order; None if nothing.
+
+    `mix_hours`: hours at the confidence of a mix that is recommended, whose waiting counts beside the best option's.
+    """
     each = limits.waiting_usd_per_hour
     if not each or not order:
         return None
+    if mix_hours is not None:
+        counts = f"waiting at {usd_text(each)} an hour counts {usd_text(each * mix_hours)} with the mix"
+        return f"{counts} and {usd_text(order[0].waiting_usd)} with {name_of(order[0])} alone"
     free = [option.model_copy(update={"waiting_usd": 0.0}) for option in order]
     without = ranked(free, limits, deadline_hours=deadline_hours)
     if [option.id for option in without] == [option.id for option in order]:

@@ -1,4 +1,4 @@
-"""What options that err by the same causes say of each other: which costs less in how many samples."""
+"""Compare options sample by sample, because they share causes of error."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits, Prefer
 
 CLOSE = 1.25
-"""Factor up to which two costs at the confidence are close: which of both is lower is worth a line."""
+"""Factor up to which two costs at the confidence are close, so that a note compares them."""
 UNSURE = (5, 95)
-"""Of 100 samples: with fewer or more it is clear which one costs less."""
+"""Samples of 100; outside these it is clear which option costs less."""
 LOW, HIGH = 0.05, 0.95
 
 

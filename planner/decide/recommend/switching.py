@@ -1,4 +1,4 @@
-"""At which exchange rate the answer turns: options that are paid in different currencies."""
+"""Find the exchange rates at which the answer changes, for options that are paid in different currencies."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from planner.quantity.time_units import HOURS_PER_YEAR
 
 NEARLY_EQUAL = 1e-9
 FACTOR = 2.0
-"""How far from today's rate one may lie at most."""
+"""Largest factor between today's rate and one that is shown."""
 USUAL_MOVE = 0.10
 """Standard deviation of the logarithm of an exchange rate over a year where the plan states no range; assumed, as of
 major currencies against the dollar."""
 DEVIATIONS = 2.58
-"""Of 99 % of all moves."""
+"""Standard deviations that hold 99 % of all moves."""
 
 
 def reach_of(currency: Currency, *, hours: float) -> tuple[float, float]:
-    """Return the lowest and highest rate that can be met within so many hours, at most a factor of two from today's.
+    """Return the lowest and highest rate that is likely within these hours, at most a factor of two from today's.
 
-    ends = rate x exp(-+ 2.58 x 0.10 x sqrt(years)), or the ends of the plan's own range where those are wider. Of hours
-    that are not known a year counts.
+    ends = rate x exp(-+ 2.58 x 0.10 x sqrt(years)), or the ends of the plan's own range if those are wider. Unknown
+    hours count as a year.
     """
     years = 1.0 if math.isinf(hours) else hours / HOURS_PER_YEAR
     move = math.exp(DEVIATIONS * USUAL_MOVE * math.sqrt(max(0.0, years)))
@@ -74,14 +74,14 @@ def switching_rates(
             )
     nearest: dict[str, SwitchingRate] = {}
     for switch in sorted(
-        rates, key=lambda one: max(one.per_usd, one.today_per_usd) / min(one.per_usd, one.today_per_usd)
+        rates, key=lambda rate: max(rate.per_usd, rate.today_per_usd) / min(rate.per_usd, rate.today_per_usd)
     ):
         nearest.setdefault(switch.side, switch)
     return tuple(nearest.values())
 
 
 def switching_sentences(rates: Sequence[SwitchingRate], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the nearest rate in words; nothing where none turns the answer."""
+    """Return the nearest rate in words; nothing if none changes the answer."""
     return tuple(
         f"{names[rate.option]} is cheaper {rate.side} {rate.per_usd:,.4g} {rate.code} a USD; "
         f"today {rate.today_per_usd:,.4g}."
@@ -90,7 +90,7 @@ def switching_sentences(rates: Sequence[SwitchingRate], names: Mapping[str, str]
 
 
 def _parts(option: CampaignOption, currency: Currency) -> tuple[float, float]:
-    """Return what the bill holds in USD, and what it holds in the plan's currency."""
+    """Return the part of the bill in USD and the part in the plan's currency."""
     lines = option.bill.lines if option.bill else ()
     local_usd = sum(line.usd.value for line in lines if line.currency == currency.code)
     total = option.payable_usd.value if option.payable_usd else 0.0

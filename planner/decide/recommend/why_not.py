@@ -1,4 +1,4 @@
-"""Why each of the other options is not the recommended one."""
+"""Explain why each of the other options is not recommended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reasons_against(
     options: Sequence[CampaignOption],
     limits: CampaignLimits,
 ) -> tuple[Reason, ...]:
-    """Return why this option is not the recommended one; nothing for the recommended one itself."""
+    """Return why this option is not recommended; nothing for the recommended one itself."""
     if recommended is not None and option.id == recommended.id:
         return ()
     excluded = reasons_excluded(option, limits)
@@ -37,7 +37,7 @@ def reasons_against(
 
 
 def reasons_excluded(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
-    """Return why an option may not be recommended, whatever stands beside it; nothing where it may."""
+    """Return why an option may not be recommended, whatever the others are; nothing if it may."""
     if option.not_allowed_reasons:
         first, *others = option.not_allowed_reasons
         return (first.model_copy(update={"text": f"not allowed: {first.text}"}), *others)
@@ -60,14 +60,14 @@ def with_exclusions(options: Sequence[CampaignOption], limits: CampaignLimits) -
 
 
 def _beats(other: CampaignOption, option: CampaignOption) -> bool:
-    """Return whether the other is better in time and money; no stale spot price says so of a firm one."""
+    """Return whether the other is better in time and money; a stale spot price never beats a firm one."""
     if not (is_known(other) and is_known(option) and is_feasible(other)):
         return False
     return dominates(other, option) and not (is_firm(option) and other.price_stale and not is_firm(other))
 
 
 def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
-    """Return which limits the option misses, by its most likely value or by its chance; the less likely kept first."""
+    """Return the limits that the option misses, by its likely value or its chance; the lowest chance first."""
     reasons = []
     if not option.meets_deadline:
         assert option.finish is not None, "a known time misses the deadline"
@@ -77,7 +77,7 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         text = f"ends on {option.finish}, after the deadline {limits.deadline}"
         if late <= 0:
             kept, asked = kept_and_asked(chance, limits.confidence)
-            text = f"keeps the deadline with {kept}, {asked} is asked for"
+            text = f"keeps the deadline {kept}; {asked}"
         figures: dict[str, float] = {"late_days": max(0, late), "chance": chance}
         reasons.append(Reason(code=ReasonCode.MISSES_DEADLINE, text=text, figures=figures))
     if not option.within_budget:
@@ -87,13 +87,13 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         text = f"costs {usd_text(owed.value)}, {usd_text(owed.value - budget)} over the budget"
         if owed.value <= budget:
             kept, asked = kept_and_asked(chance, limits.confidence)
-            text = f"stays in the budget with {kept}, {asked} is asked for"
+            text = f"stays in the budget {kept}; {asked}"
         figures = {"to_pay_usd": owed.value, "budget_usd": budget, "chance": chance}
         reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
     if not reasons:
         chance = option.chance_both or 0.0
         kept, asked = kept_and_asked(chance, limits.confidence)
-        text = f"keeps deadline and budget together with {kept}, {asked} is asked for"
+        text = f"keeps deadline and budget together {kept}; {asked}"
         return (Reason(code=ReasonCode.LIMITS_TOGETHER, text=text, figures={"chance": chance}),)
     return tuple(sorted(reasons, key=lambda reason: reason.figures["chance"]))
 

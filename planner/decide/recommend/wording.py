@@ -1,4 +1,4 @@
-"""How options, durations, dollars and chances read in a sentence."""
+"""Write options, durations, dollars and chances for sentences."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import math
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 
 SURELY_FITS = 0.945
-"""The chance to fit from which nobody mentions it: 95 % as it is written."""
+"""Chance to fit from which on it is not mentioned: 95 % as written."""
 TWICE = 2.0
-"""From here on a ratio reads better than a share."""
+"""Ratio from which on it is written as a factor, not as a percentage."""
 
 
 def name_of(option: CampaignOption) -> str:
-    """Return what a person calls the option; of a stored answer without names its id."""
+    """Return the option's display name; in a stored answer without names its id."""
     return option.display_name or option.id
 
 
@@ -109,9 +109,9 @@ def with_reason(name: str, reason: str) -> str:
 
 
 def kept_and_asked(chance: float, confidence: float) -> tuple[str, str]:
-    """Write a chance that is too low, and the one that is asked for; they never read alike."""
+    """Write a chance that is too low, and the one that the plan asks for; they never read alike."""
     kept, asked = percent_text(chance), percent_text(confidence)
-    return (f"just under {asked}" if kept == asked else kept), asked
+    return f"with a chance of {f'just under {asked}' if kept == asked else kept}", f"you asked for {asked}"
 
 
 def percent_text(chance: float) -> str:

@@ -38,6 +38,8 @@ class Alternative(Frozen):
     """True if it keeps the limits and is available."""
     done_by: date | None
     usd_confident: float | None
+    local_confident: float | None = None
+    """`usd_confident` in the plan's own currency; null without one, and in an older answer."""
     done_by_confident: date | None
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...]

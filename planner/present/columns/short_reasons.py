@@ -21,6 +21,7 @@ SHORT_REASONS = {
     ReasonCode.SPOT_NOT_ALLOWED: "not allowed",
     ReasonCode.PROVIDER_NOT_ALLOWED: "not allowed",
     ReasonCode.QUOTA_TOO_SMALL: "over quota",
+    ReasonCode.NODES_NOT_ASKED: "wrong number of nodes",
     ReasonCode.CLUSTER_TOO_SMALL: "sold in larger clusters",
     ReasonCode.NOT_AVAILABLE: "not to be had",
     ReasonCode.NOT_LISTED: "not listed any more",

@@ -41,7 +41,7 @@ class TableColumn(Generic[RowT]):
     """True for right-aligned cells. Quantities and shares always are."""
     text: Callable[[RowT], str] | None = None
     """Writer for programs, if they get more than the value."""
-    told: Callable[[RowT, Words], str] | None = None
+    translated: Callable[[RowT, Words], str] | None = None
     """Writer for pages and reports, if the cell contains translated words."""
     shown: Callable[[RowT], str] | None = None
     """Writer for screens, if they show more than the value."""
@@ -68,13 +68,13 @@ class TableColumn(Generic[RowT]):
         value = self.value(row)
         return short_plain_text(self, value) if self.share or value is None else self.cell(row)
 
-    def cell_told(self, row: RowT, words: Words) -> str:
+    def cell_translated(self, row: RowT, words: Words) -> str:
         """Write the cell of a row for a report, in its language."""
         value = self.value(row)
-        if self.told is not None:
-            return self.told(row, words)
+        if self.translated is not None:
+            return self.translated(row, words)
         if self.quantity:
-            return told_quantity(value if isinstance(value, Quantity) else None, words)
+            return translated_quantity(value if isinstance(value, Quantity) else None, words)
         return short_plain_text(self, value) if value is not None or self.share else NOT_KNOWN
 
 
@@ -98,7 +98,7 @@ def short_plain_text(column: TableColumn[RowT], value: Value) -> str:
     return plain_text(value)
 
 
-def told_quantity(value: Quantity | None, words: Words) -> str:
+def translated_quantity(value: Quantity | None, words: Words) -> str:
     """Write a quantity with range and basis for a report, in its language."""
     if value is None:
         return words("not known")

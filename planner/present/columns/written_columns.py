@@ -9,11 +9,11 @@ from __future__ import annotations
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
 from planner.model.answer.reason import text_of
 from planner.model.quantity import Quantity
-from planner.present.bill_text import bill_text, local_text
+from planner.present.bills import bill_text, local_text
 from planner.present.columns.entry import Entry
 from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.short_reasons import short_reason
-from planner.present.columns.table_column import Value, plain_text, told_quantity
+from planner.present.columns.table_column import Value, plain_text, translated_quantity
 from planner.present.facts import QUANTITIES, machine_text, name_text, price_date_text, quantity_of, terms_text
 from planner.present.option_marks import fit_text, marks
 from planner.present.page.terms import terms_of
@@ -101,15 +101,15 @@ WRITTEN = (
     OptionColumn(
         key="hold", title="hold", drop=0, gap=1, titles={SCREEN: "", OptionTable.PAGE: ""},
         value=lambda entry: entry.option.hold,
-        told=lambda entry, words: "" if entry.option.hold is None else words(entry.option.hold.value),
+        translated=lambda entry, words: "" if entry.option.hold is None else words(entry.option.hold.value),
     ),
     OptionColumn(
         key="accelerators", title="accelerators", right=True, value=lambda entry: entry.option.accelerators,
-        text=lambda entry: accelerators_text(entry.option), told=lambda entry, _: machine_text(entry.option),
+        text=lambda entry: accelerators_text(entry.option), translated=lambda entry, _: machine_text(entry.option),
     ),
     OptionColumn(
         key="terms", title="terms", value=lambda entry: terms_text(entry.option),
-        told=lambda entry, words: terms_of(entry.option, words),
+        translated=lambda entry, words: terms_of(entry.option, words),
     ),
     OptionColumn(
         key="price", title="price", quantity=True, value=lambda entry: entry.option.price,
@@ -131,7 +131,7 @@ WRITTEN = (
     ),
     OptionColumn(
         key="to_pay", title="to pay", quantity=True, value=_to_pay,
-        told=lambda entry, words: told_quantity(_to_pay(entry), words) + local_text(entry.option),
+        translated=lambda entry, words: translated_quantity(_to_pay(entry), words) + local_text(entry.option),
     ),
     OptionColumn(key="done_by", title="done by", drop=3, value=lambda entry: entry.done_by),
     OptionColumn(
@@ -149,11 +149,11 @@ WRITTEN = (
     OptionColumn(key="recommended", title="recommended", value=lambda entry: entry.recommended),
     OptionColumn(
         key="feasible", title="fits", value=lambda entry: not entry.no,
-        told=lambda entry, words: words("no") if entry.no else words("yes"),
+        translated=lambda entry, words: words("no") if entry.no else words("yes"),
     ),
     OptionColumn(
         key="verdict", title="why, or why not", value=_verdict,
-        told=lambda entry, words: words(_verdict(entry)) if entry.recommended else _verdict(entry),
+        translated=lambda entry, words: words(_verdict(entry)) if entry.recommended else _verdict(entry),
     ),
     OptionColumn(
         key="why_not", title="why not", value=lambda entry: entry.option.why_not,

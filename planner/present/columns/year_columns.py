@@ -112,7 +112,7 @@ def _local(entry: YearEntry) -> float | None:
     return None if entry.option.local_per_year is None else entry.option.local_per_year.value
 
 
-def _local_told(entry: YearEntry, words: Words) -> str:
+def _local_translated(entry: YearEntry, words: Words) -> str:
     cost = _cost(entry)
     return NOT_KNOWN if cost is None else MoneyFormat(words, entry.currency).text(cost)
 
@@ -129,22 +129,22 @@ def _trainings(entry: YearEntry) -> int | None:
 
 def _pays_from(entry: YearEntry) -> str:
     """Write the number of trainings from which owning costs less than renting or using this machine."""
-    even, trainings = entry.break_even, _trainings(entry)
+    break_even, trainings = entry.break_even, _trainings(entry)
     if entry.option.hold not in (Hold.RENT, Hold.USE) or entry.is_owning:
         return ""
-    if even is None:
+    if break_even is None:
         return "never"
     if trainings == 1:
         return "always"
-    return f"{share_text(even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
+    return f"{share_text(break_even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
 
 
-def _pays_from_told(entry: YearEntry, words: Words) -> str:
+def _pays_from_translated(entry: YearEntry, words: Words) -> str:
     trainings = _trainings(entry)
     return words.trainings(trainings) if trainings else NOT_KNOWN
 
 
-def _at_once_told(entry: YearEntry, words: Words) -> str:
+def _at_once_translated(entry: YearEntry, words: Words) -> str:
     usd = entry.option.usd_at_once
     return MoneyFormat(words).text(usd) if usd else NOT_KNOWN
 
@@ -174,7 +174,7 @@ WRITTEN_OF_YEARS = (
     _end("high"),
     YearColumn(
         key=LOCAL, title="{code} a year", right=True, drop=3, value=_local, text=lambda entry: _number(_local(entry)),
-        told=_local_told, shown=lambda entry: short_amount(local) if (local := _local(entry)) else "",
+        translated=_local_translated, shown=lambda entry: short_amount(local) if (local := _local(entry)) else "",
     ),
     YearColumn(
         key="against", title="against owning, USD", titles={SCREEN: "vs owning"}, right=True, drop=2,
@@ -198,7 +198,7 @@ WRITTEN_OF_YEARS = (
     YearColumn(
         key="trainings", title="owning pays from, trainings a year",
         titles={SCREEN: "pays from", PAGE: "Owning pays from"}, right=True, drop=0, value=_trainings,
-        text=lambda entry: str(_trainings(entry) or ""), told=_pays_from_told, shown=_pays_from,
+        text=lambda entry: str(_trainings(entry) or ""), translated=_pays_from_translated, shown=_pays_from,
     ),
     YearColumn(
         key="busy", title="owning pays from, busy share", titles={SCREEN: "busy"}, share=True, drop=5,
@@ -215,7 +215,7 @@ WRITTEN_OF_YEARS = (
     YearColumn(
         key="at_once", title="USD at once", titles={PAGE: "At once"}, right=True,
         value=lambda entry: entry.option.usd_at_once, text=lambda entry: _number(entry.option.usd_at_once),
-        told=_at_once_told,
+        translated=_at_once_translated,
     ),
     YearColumn(key="price_stale", title="price stale", value=lambda entry: entry.option.price_stale),
     YearColumn(

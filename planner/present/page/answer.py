@@ -126,7 +126,7 @@ class AnswerPage:
             return words.day(value) or ("" if column.share else NO_FIGURE), ""
         if isinstance(value, float) and column.share:
             return words.percent(value), ""
-        return column.told(entry, words) if column.told else short_plain_text(column, value), ""
+        return column.translated(entry, words) if column.translated else short_plain_text(column, value), ""
 
     def notes_html(self) -> str:
         """Render the notes on all options, and the answer's id."""

@@ -58,7 +58,7 @@ class MoneyFormat:
         return f"{self.words.number(low, digits=2)}-{self.words.number(high, digits=2)}"
 
     def dollars_at_most(self, usd: float) -> str:
-        """Write an upper bound in dollars beside the one in another currency; nothing where dollars stand first."""
+        """Write an upper bound in dollars to add to another currency; empty if the currency is the dollar."""
         return "" if self.currency is None else f"{self.words.number(_rounded_up(usd))} USD"
 
 

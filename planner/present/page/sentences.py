@@ -31,8 +31,8 @@ SENTENCES = (
     "Firm and measured: {name}, {done}, {cost}.", "Firm: {name}, {done}, {cost}.", "Measured: {name}, {done}, {cost}.",
     "Cheaper, and already yours: {name}, {done}, {cost}.", "Its speed is {known}.",
     "Without dividing the network: {name}, {done}, {cost}.",
-    "Its network is divided ({what}), as {others} does: try a step with it first.",
-    "Its network is divided ({what}): try a step with such a framework first.",
+    "Your trainer must split the model ({what}), as {others} does: try a step first.",
+    "Your trainer must split the model ({what}): try a step first.",
     "Sooner and cheaper: {name}, {done}, {cost}.", "Sooner, as spot and cheaper: {name}, {done}, {cost}.",
     "Sooner: {name}, {done}, {cost}.", "Sooner, as spot: {name}, {done}, {cost}.",
     "It may be taken away at any time, and no firm option can be recommended beside it.",
@@ -62,13 +62,14 @@ SENTENCES = (
     "Nothing fits yet: the price of {name} is {n} days old.", "Run planner prices refresh, then compare again.",
     "Nothing fits: {name} may be taken away within its {n} days.",
     "Add a firm price of it to the plan: on demand, a block or a commitment.",
-    "Best chance: {name} keeps the deadline with {chance}, {asked} is asked for.",
-    "Best chance: {name} keeps the budget with {chance}, {asked} is asked for.",
-    "Best chance: {name} keeps the limits with {chance}, {asked} is asked for.", "What runs when: planner campaign.",
+    "Best chance: {name} {kept} with a chance of {chance}; you asked for {asked}.",
+    "Best chance: {name} {kept} with a chance of {chance}.",
+    "Best chance: mixing {n} options keeps the limits with a chance of {chance}; you asked for {asked}.",
+    "What runs when: planner campaign.",
     "Nothing fits: the training is larger than the memory of every option.",
     "{n} nodes fit: {what}.", "{n} accelerators fit: {what}.",
-    "Measure first: {name} keeps the deadline with {chance}, {asked} is asked for.",
-    "Measure first: {name} keeps the budget with {chance}, {asked} is asked for.",
+    "Measure first: {name} {kept} with a chance of {chance}; you asked for {asked}.",
+    "Measure first: {name} {kept} with a chance of {chance}.",
     "Measure first: the run that {name} rests on cannot be true as stated.",
     "A short run of the benchmark there would settle it ({command}).",
     "A 20-minute run there, at most {usd}, would settle it ({command}).",
@@ -138,7 +139,7 @@ SENTENCES = (
     "{name} costs less than {other} from {n} trainings a year, of which the plan has {m}.",
     "{name} costs less than {other} from 1 training a year, of which the plan has {m}.",
     "{name} never costs less a year than {other}.",
-    "{name} likely costs {usd}: the term is cheaper only if the work takes over {times} times as long as estimated: "
+    "{name} likely costs {usd}: {ahead} is cheaper only if the work takes over {times} times as long as estimated: "
     "measure first.",
     "A year at {share} busy: {deed}, {n} % sure to cost less than {other}.",
     "A year at {share} busy: {deed}; {other} costs less with {n} %, which is not sure enough.",
@@ -149,7 +150,7 @@ SENTENCES = (
     "~ at an assumed rate in the bill: {what}.", "a Arm processor: x86 images do not run.",
     "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
     "n network between nodes assumed: {rate} Gbit/s of each; set yours with --network.",
-    "l fits only with a loss in chunks, as Liger's: --loss chunked.", "d network divided: {what}.",
+    "l fits only with a loss in chunks, as Liger's: --loss chunked.", "d the trainer must split the model: {what}.",
     "w needs {what}: the trainer must be ported to it.",
 )  # fmt: skip
 """Forms of headlines, of turning points and of the marks below a table.
@@ -187,7 +188,9 @@ PHRASES = (
     "; keeping ours costs {own} as if bought today",
     "; keeping ours costs {own}",
     "; the plan names nothing firm to rent",
-    "; {name} at {usd} is not surely cheaper",
+    "; {name} at {usd} costs less in {n} of 100 cases",
+    "; {name} costs {usd}",
+    "keeps the deadline", "stays in the budget", "keeps both limits", "the term", "the block", "the grant", "the lease",
     ", {usd} less than renting {other}",
     ", {usd} less than renting",
     "USD a kWh", "preemptions an hour", "{code} a USD",
@@ -195,7 +198,9 @@ PHRASES = (
 ANYTHING = r".{1,160}?"
 VALUES = {
     "work": r"|(?: for [\d,.]+ trainings?| at [\d.]+ % busy)",
-    "end": r"|; keeping .{1,80}?|; the plan names nothing firm to rent|; .{1,160}? is not surely cheaper|, .{1,160}?",
+    "end": r"|; keeping .{1,80}?|; the plan names nothing firm to rent|; .{1,160}? costs .{1,60}?|, .{1,160}?",
+    "kept": r"keeps the deadline|stays in the budget|keeps both limits",
+    "ahead": r"the (?:term|block|grant|lease)",
     "own": r"[\d,.]+(?: USD)?",
     "condition": r"If .{1,160}?(?:as estimated|\(now [\d,.]+\))|With a deadline \d+ days? \w+",
     "done": r"done .{1,60}?|time not known",
@@ -232,13 +237,13 @@ def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
     """Return the notes on all options, translated if they have a known form."""
     both = document.horizons
     if both is None:
-        return [_note(one, words) for one in document.notes]
-    told = both.text.removesuffix(".")
-    return [horizons_text(both, words) if one == told else _note(one, words) for one in document.notes]
+        return [_note(note, words) for note in document.notes]
+    horizons_note = both.text.removesuffix(".")
+    return [horizons_text(both, words) if note == horizons_note else _note(note, words) for note in document.notes]
 
 
 def _note(note: str, words: Words) -> str:
-    """Return a note in the language; a sentence that had no room in the headline is one without its full stop."""
+    """Translate a note, which may be a sentence of the headline without its full stop."""
     said = translated(note, words)
     return said if said != note else translated(f"{note}.", words).removesuffix(".")
 

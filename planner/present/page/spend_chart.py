@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Any
 
+from planner.present.charts import inline_data
 from planner.present.page.campaign import CampaignPage
 
 LINE, LIMIT = "#0072B2", "#D55E00"
@@ -27,21 +28,17 @@ def spend_chart(page: CampaignPage) -> Any:
     x = alt.X("at:T", title=None)
     y = alt.Y("spent:Q", title=words("Spent ({code})", code=money.code), scale=alt.Scale(zero=True))
     tooltip = [alt.Tooltip("at:T", title=words("Day")), alt.Tooltip("text:N", title=words("Spent"))]
-    base = alt.Chart(_data(alt, rows)).encode(x=x, y=y, tooltip=tooltip)
+    base = alt.Chart(inline_data(alt, rows)).encode(x=x, y=y, tooltip=tooltip)
     layers = [base.mark_area(color=LINE, opacity=0.18), base.mark_line(color=LINE, strokeWidth=2.5, point=True)]
     budget = drawn_budget(page)
     if budget is not None:
         text = words("budget {usd}", usd=money.text(budget))
-        limit = alt.Chart(_data(alt, [{"spent": budget * per_usd, "text": text}]))
+        limit = alt.Chart(inline_data(alt, [{"spent": budget * per_usd, "text": text}]))
         layers.append(limit.mark_rule(color=LIMIT, strokeDash=[6, 4], strokeWidth=2).encode(y="spent:Q"))
         label = limit.mark_text(align="left", baseline="bottom", dx=5, dy=-3, color=LIMIT, fontSize=12)
         layers.append(label.encode(y="spent:Q", x=alt.value(0), text="text:N"))
     described = words("What is spent by when: {usd} in all", usd=money.text(points[-1][1]))
     return alt.LayerChart(layer=layers).properties(width="container", height=260, description=described)
-
-
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    return alt.Data(values=rows)
 
 
 def drawn_budget(page: CampaignPage) -> float | None:

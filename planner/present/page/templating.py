@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from planner.decide.recommend.rank import is_feasible
 from planner.present import facts
 from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
-from planner.present.bill_table import bill_rows
-from planner.present.bill_text import coverage_text
+from planner.present.bills import bill_rows, coverage_text
 from planner.present.columns.short_reasons import short_reason
 from planner.present.option_marks import marks
 from planner.present.page.sentences import phrase

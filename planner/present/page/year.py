@@ -68,5 +68,5 @@ class YearPage:
             return words.figure(value), words.figure_range(value)
         if isinstance(value, float) and column.share:
             return (words.percent(value),)
-        text = column.told(entry, words) if column.told else short_plain_text(column, value)
+        text = column.translated(entry, words) if column.translated else short_plain_text(column, value)
         return (text or NOT_KNOWN, "") if column.quantity else (text or NOT_KNOWN,)

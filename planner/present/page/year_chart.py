@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from planner.model.answer.planned_year import PlannedYear
+from planner.present.charts import inline_data
 from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 
@@ -28,7 +29,7 @@ def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyForma
     if len({row["trainings"] for row in rows}) < 2:
         return None
     words = money.words
-    data = _data(alt, rows)
+    data = inline_data(alt, rows)
     x = alt.X("trainings:Q", title=words("Trainings a year"), scale=alt.Scale(nice=False))
     y = alt.Y("cost:Q", title=words("{code} a year", code=money.code), scale=alt.Scale(zero=True))
     scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
@@ -45,17 +46,13 @@ def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyForma
         x=x, y=y, color=alt.Color("way:N", scale=scale, legend=legend),
         strokeDash=alt.StrokeDash("way:N", scale=dash, legend=legend), tooltip=tooltip,
     )  # fmt: skip
-    you = alt.Chart(_data(alt, [{"trainings": asked, "text": words("you")}]))
+    you = alt.Chart(inline_data(alt, [{"trainings": asked, "text": words("you")}]))
     rule = you.mark_rule(color="#777777", strokeDash=[6, 4], strokeWidth=1.5).encode(x="trainings:Q")
     text = you.mark_text(align="left", baseline="top", dx=5, dy=2, color="#777777", fontSize=13, fontWeight="bold")
     layers: list[Any] = [lines, rule, text.encode(x="trainings:Q", y=alt.value(0), text="text:N")]
     chart = alt.LayerChart(layer=layers)
     described = words("Cost of a year against trainings, by way: {ways}", ways="; ".join(names))
     return chart.properties(width="container", height=480, description=described)
-
-
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    return alt.Data(values=rows)
 
 
 def _rows(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> tuple[list[dict[str, Any]], list[str]]:

@@ -10,8 +10,8 @@ from planner.present.report.report import Report
 def as_html(report: Report, *, unfolded: bool = False) -> str:
     """Write the report. `unfolded` opens its appendix, so that it is printed too."""
     words = report.words
-    lacking = not_drawn(report.document)
-    notes = [words(CHART_READING)] + ([words("Not drawn: {names}.", names="; ".join(lacking))] if lacking else [])
+    undrawn = not_drawn(report.document)
+    notes = [words(CHART_READING)] + ([words("Not drawn: {names}.", names="; ".join(undrawn))] if undrawn else [])
     page = render(
         "report.html", "whole", report, words, style=style("page.css", "report.css"),
         chart_svg=chart_svg(report.document), chart_notes=" ".join(notes), unfolded=unfolded,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from planner.model.answer.documents import Assumption
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
-from planner.present.bill_table import bill_rows
-from planner.present.bill_text import coverage_text
+from planner.present.bills import bill_rows, coverage_text
 from planner.present.columns.entry import entries_of
 from planner.present.columns.option_column import OptionTable
 from planner.present.columns.registry import columns_of
@@ -56,7 +55,7 @@ def _options(report: Report) -> list[Row]:
     table = OptionTable.REPORT
     columns = columns_of(table, report.more)
     return [
-        {column.head(table): column.cell_told(entry, report.words) for column in columns}
+        {column.head(table): column.cell_translated(entry, report.words) for column in columns}
         for entry in entries_of(report.document)
     ]
 

@@ -14,7 +14,7 @@ from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.quantity import Basis
 from planner.present import facts
-from planner.present.bill_text import currency_text
+from planner.present.bills import currency_text
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.columns.option_column import OptionColumn
 from planner.present.option_marks import marks_explained

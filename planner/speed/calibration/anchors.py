@@ -1,7 +1,7 @@
-"""Which measurements of a table play the user's own runs, when the planner is tested with anchors.
+"""Choice of anchors: measurements of a table that play the user's own runs when the planner is tested.
 
-Neither choice sees a result. Runs drawn at random are what a user happens to have, the most informative ones what a
-user measures to learn the most: accuracy with known runs is scored on the latter, and ranges are wide enough for both.
+No choice depends on a result. Random anchors stand for runs that a user happens to have, and the most informative ones
+for runs that a user makes to learn the most. Accuracy with known runs is scored on the latter; ranges cover both.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """Measurements of one source, accelerator and framework: some are known, the others are asked."""
+    """Places of measurements of one source, accelerator and framework: known ones and those to predict."""
 
     anchors: tuple[int, ...]
     asked: tuple[int, ...]
 
 
 def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[Cell]:
-    """Divide observations into cells, and draw up to `anchors` of each at random, the same each time.
+    """Divide observations into cells and draw up to `anchors` of each at random, but reproducibly.
 
-    The order is that of a digest of the configuration: neither of its result nor of its place in the table.
+    The order is that of a digest of the configuration, independent of results and of the order of the table.
     """
     return _divide(observations, lambda places: places[:anchors])
 
@@ -40,7 +40,7 @@ def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[C
 def errors_with_anchors(
     place: UpdatePoints, errors: Array, cells: Sequence[Cell]
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Correct each cell's errors by those of its anchors: places asked, errors left, errors then expected."""
+    """Correct the errors of each cell by its anchors. Yield places, remaining errors and remaining expected errors."""
     import numpy as np
 
     for cell in cells:
@@ -53,65 +53,67 @@ def errors_with_anchors(
 def informative_anchors(
     observations: Sequence[Observation], place: Callable[[Sequence[Observation]], UpdatePoints], *, anchors: int
 ) -> list[Cell]:
-    """Divide observations into cells, and choose up to `anchors` of each: the most informative of the others.
+    """Divide observations into cells and choose up to `anchors` of each, the most informative ones.
 
-    `place` says of observations what the update by own runs needs of them.
+    `place` returns the points of observations that the update by own runs needs.
     """
     if not anchors:
         return [Cell((), tuple(range(len(observations))))]
 
-    def choose(places: list[int]) -> list[int]:
-        if len(places) <= anchors:
-            return places
-        best = most_informative(place([observations[number] for number in places]), runs=anchors)
-        return [places[number] for number in best]
+    def choose(numbers: list[int]) -> list[int]:
+        if len(numbers) <= anchors:
+            return numbers
+        best = most_informative(place([observations[number] for number in numbers]), runs=anchors)
+        return [numbers[position] for position in best]
 
     return _divide(observations, choose)
 
 
 def part_of(place: UpdatePoints, rows: Sequence[Observation]) -> Callable[[Sequence[Observation]], UpdatePoints]:
-    """Return what finds the place of some of the rows in that of all."""
+    """Return a function that maps some of the rows to their points within `place`, the points of all rows."""
     import numpy as np
 
-    at = {id(row): number for number, row in enumerate(rows)}
-    return lambda chosen: place.at(np.array([at[id(row)] for row in chosen], dtype=int))
+    numbers = {id(row): number for number, row in enumerate(rows)}
+    return lambda chosen: place.at(np.array([numbers[id(row)] for row in chosen], dtype=int))
 
 
 def most_informative(place: UpdatePoints, *, runs: int) -> list[int]:
-    """Return the runs that leave the least unknown of the others, one after the other; of equals the first.
+    """Choose runs one after another, each of which leaves the smallest variance of all others.
 
-    gain of run j = sum over the others i of C_ij^2 / (C_jj + noise^2), C the covariance of their errors given the runs
-    chosen before. Source: greedy A-optimal design; Rasmussen and Williams 2006, section 2.2, for C given a run.
+    gain of run j = sum over the others i of C_ij^2 / (C_jj + noise^2), where C is the covariance of their errors given
+    the runs chosen before. Of equal gains, the first wins.
+    Source: greedy A-optimal design; Rasmussen and Williams 2006, section 2.2, for C given a run.
     """
     import numpy as np
 
-    left = covariance(place, place)
+    remaining = covariance(place, place)
     chosen: list[int] = []
-    for _ in range(min(runs, len(left))):
-        alone = np.diag(left)
-        gain = ((left**2).sum(axis=0) - alone**2) / (alone + NOISE**2)
+    for _ in range(min(runs, len(remaining))):
+        variance = np.diag(remaining)
+        gain = ((remaining**2).sum(axis=0) - variance**2) / (variance + NOISE**2)
         gain[chosen] = -1.0
         best = int(np.argmax(np.round(gain, 9)))
         chosen.append(best)
-        left = left - np.outer(left[:, best], left[best]) / (left[best, best] + NOISE**2)
+        remaining = remaining - np.outer(remaining[:, best], remaining[best]) / (remaining[best, best] + NOISE**2)
     return chosen
 
 
 def _divide(observations: Sequence[Observation], choose: Callable[[list[int]], list[int]]) -> list[Cell]:
-    cells: dict[tuple[str, str, str], list[int]] = {}
-    for number, one in enumerate(observations):
-        cells.setdefault((one.labels.source, one.labels.accelerator, one.labels.framework), []).append(number)
-    divided = []
-    for places in cells.values():
-        chosen = choose(sorted(places, key=lambda number: _random_key(observations[number])))
-        taken = {_configuration(observations[number]) for number in chosen}
-        asked = (number for number in places if _configuration(observations[number]) not in taken)
-        divided.append(Cell(tuple(chosen), tuple(asked)))
-    return divided
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for number, observation in enumerate(observations):
+        labels = observation.labels
+        groups.setdefault((labels.source, labels.accelerator, labels.framework), []).append(number)
+    cells = []
+    for numbers in groups.values():
+        chosen = choose(sorted(numbers, key=lambda number: _random_key(observations[number])))
+        known = {_configuration(observations[number]) for number in chosen}
+        asked = (number for number in numbers if _configuration(observations[number]) not in known)
+        cells.append(Cell(tuple(chosen), tuple(asked)))
+    return cells
 
 
 def _configuration(observation: Observation) -> str:
-    """Return what repeats of one run have in common: who knows one does not ask for the others."""
+    """Return a key that repeats of one run share, so that a known run and its repeats are not predicted."""
     return repr((digest_items(observation.config), observation.labels.workload))
 
 

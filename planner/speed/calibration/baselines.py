@@ -1,9 +1,10 @@
-"""What people do without a planner: carry a measurement over by a ratio, or assume a share of the peak."""
+"""Naive methods to compare with: scale a measurement by a ratio of hardware, or assume a share of the peak."""
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ METHODS = ("peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mf
 
 
 def train_flops_per_token(config: dict[str, float]) -> float:
-    """6 x weights that a token meets + 12 x layers x width x length: full attention, nothing recomputed.
+    """Return 6 x weights that a token uses + 12 x layers x width x length: full attention, nothing recomputed.
 
-    Of an image network, whose tokens are images: counted operator by operator.
+    For an image network, return the FLOPs of an image, which are counted by operator.
     """
     if "flops" in config:
         return config["flops"]
@@ -29,14 +30,15 @@ def train_flops_per_token(config: dict[str, float]) -> float:
 
 
 def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) -> dict[str, float]:
-    """Return tokens/s per accelerator of each naive method; the reference is the evidence with the nearest workload.
+    """Return tokens/s per accelerator by each naive method.
 
-    peak_ratio: reference x ratio of peaks; bandwidth_ratio: of memory bandwidths; geometric_mean_ratio: of both;
-    constant_mfu: median share of peak on this accelerator and format, else of all.
+    constant_mfu: median share of the peak on this accelerator and format or, without such evidence, on all.
+    peak_ratio, bandwidth_ratio, geometric_mean_ratio: rate of the evidence with the closest workload x ratio of peaks,
+    of memory bandwidths, and their geometric mean.
     """
     flops = train_flops_per_token(asked.config)
     predictions = {"constant_mfu": _constant_mfu(asked, evidence) * asked.config["peak"] / flops}
-    reference = min(evidence, key=lambda one: _distance(asked, one), default=None)
+    reference = min(evidence, key=lambda measured: _distance(asked, measured), default=None)
     if reference is None:
         return predictions
     base = reference.tokens_per_s_per_gpu * train_flops_per_token(reference.config) / flops
@@ -50,24 +52,21 @@ def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) ->
 
 
 def _constant_mfu(asked: Observation, evidence: Sequence[Observation]) -> float:
-    def shares(keep: Callable[[Observation], bool]) -> list[float]:
-        return [
-            one.tokens_per_s_per_gpu * train_flops_per_token(one.config) / one.config["peak"]
-            for one in evidence
-            if keep(one)
-        ]
+    def shares(rows: Iterable[Observation]) -> list[float]:
+        return [row.tokens_per_s_per_gpu * train_flops_per_token(row.config) / row.config["peak"] for row in rows]
 
-    def same_machine(one: Observation) -> bool:
-        return one.labels.accelerator == asked.labels.accelerator and one.config["peak"] == asked.config["peak"]
-
-    return statistics.median(shares(same_machine) or shares(lambda _: True) or [USUAL_SHARE_OF_PEAK])
+    same_machine = (
+        row
+        for row in evidence
+        if row.labels.accelerator == asked.labels.accelerator and row.config["peak"] == asked.config["peak"]
+    )
+    return statistics.median(shares(same_machine) or shares(evidence) or [USUAL_SHARE_OF_PEAK])
 
 
-def _distance(one: Observation, other: Observation) -> float:
-    import math
-
-    size = math.log(train_flops_per_token(one.config) / train_flops_per_token(other.config))
-    length = math.log(one.config["seq_len"] / other.config["seq_len"])
-    method = 3.0 * (one.config["adapters"] != other.config["adapters"])
-    same = 0.0 if one.labels.accelerator == other.labels.accelerator else 0.3
-    return abs(size) + 0.3 * abs(length) + method + same
+def _distance(asked: Observation, measured: Observation) -> float:
+    """Return a distance of workloads by size, length, method and accelerator."""
+    size = math.log(train_flops_per_token(asked.config) / train_flops_per_token(measured.config))
+    length = math.log(asked.config["seq_len"] / measured.config["seq_len"])
+    method = 3.0 * (asked.config["adapters"] != measured.config["adapters"])
+    accelerator = 0.0 if asked.labels.accelerator == measured.labels.accelerator else 0.3
+    return abs(size) + 0.3 * abs(length) + method + accelerator

@@ -1,4 +1,4 @@
-"""Figures averaged over sources, each of which weighs alike however much it publishes."""
+"""Figures averaged over sources. Each source weighs alike, regardless of its number of rows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from planner.speed.calibration.practice_fit import NORMAL_90
 if TYPE_CHECKING:
     from planner.speed.calibration.scored_rows import ScoredRow
 
-NEAR = 1.0
-"""Sources near from which on evidence counts as near."""
+ENOUGH_NEARBY = 1.0
+"""Number of nearby sources from which evidence counts as near."""
 
 
 def macro(rows: Sequence[ScoredRow]) -> Figures:
-    """Average the figures over sources.
-
-    Coverage with its 90 % binomial interval (Wilson) for so many sources.
-    """
+    """Average the figures over sources, and add the 90 % binomial interval (Wilson) of the coverage."""
     sources = list(split_by(rows, lambda row: row.observation.labels.source).values())
     figures = _mean([overall(group) for group in sources], overall(()))
     coverage = figures["coverage_90_pct"]
@@ -42,21 +39,21 @@ def macro_errors(errors: Sequence[tuple[str, float]]) -> Figures:
 
 
 def parts(rows: Sequence[ScoredRow]) -> dict[str, list[ScoredRow]]:
-    """Divide rows by whether their source is set aside for choices of method, and by what decides a range's width."""
-    nothing, usual, what_decides = (
+    """Return rows of sources that are set aside for choices of method, and rows by what determines a range's width."""
+    nothing, usual, decisive = (
         [row for row in rows if row.observation.labels.left_open == level] for level in range(3)
     )
     return {
         "sources set aside": [row for row in rows if is_set_aside(row.observation.labels.source)],
-        "all stated, evidence near": [row for row in nothing if row.nearby_sources >= NEAR],
+        "all stated, evidence near": [row for row in nothing if row.nearby_sources >= ENOUGH_NEARBY],
         "all stated": nothing,
         "usual settings assumed": usual,
-        "what decides left open": what_decides,
+        "what decides left open": decisive,
     }
 
 
 def wilson_90(share: float, count: int) -> tuple[float, float]:
-    """Return the 90 % interval of a share of so many. Source: Wilson 1927."""
+    """Return the 90 % interval of a share of `count` cases. Source: Wilson 1927."""
     squared = NORMAL_90**2
     centre = (share + squared / (2 * count)) / (1 + squared / count)
     half = NORMAL_90 / (1 + squared / count) * math.sqrt(share * (1 - share) / count + squared / (4 * count**2))
@@ -66,6 +63,6 @@ def wilson_90(share: float, count: int) -> tuple[float, float]:
 def _mean(figures: Sequence[Figures], empty: Figures) -> Figures:
     means: Figures = {}
     for name in empty:
-        known = [value for one in figures if (value := one[name]) is not None]
+        known = [value for figure in figures if (value := figure[name]) is not None]
         means[name] = round(sum(known) / len(known), 3) if known else None
     return means

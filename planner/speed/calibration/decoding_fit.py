@@ -1,4 +1,4 @@
-"""Published decoding steps: what the physics says of each, and constants fitted to those of other accelerators."""
+"""Published decoding steps: their prediction by the physics, and constants fitted to those of other accelerators."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from planner.speed.generation.decoding import decoding_step
 from planner.speed.generation.engine import EngineConstants, EngineCopy, engine_device
 
 FREE = ("bandwidth", "compute", "layer_us", "sequence_us", "exchange_us")
-"""What is fitted. Everything else is counted."""
+"""Fitted constants. Everything else is counted."""
 STARTING = EngineConstants(bandwidth=0.8, compute=0.7, layer_us=15.0, sequence_us=10.0, exchange_us=15.0)
-"""Chosen before any row was seen: usual shares of peaks, and latencies of kernels and of NCCL."""
+"""Constants before any evidence: usual shares of peaks, and latencies of kernels and of NCCL."""
 MS = 1e3
 
 
@@ -29,7 +29,7 @@ class DecodingMeasurement(Frozen):
     source_date: Text
     licence: Text
     kind: Literal["measured", "composed"]
-    """measured: a server under load. composed: measured kernels, added up by the source's own estimate."""
+    """Way of measuring: a server under load ("measured"), or kernels that the source added up ("composed")."""
     network: Text
     gpu: Text
     engine: Text
@@ -44,7 +44,7 @@ class DecodingMeasurement(Frozen):
 
     @property
     def prefilled(self) -> float:
-        """Prompt tokens that a step computes besides, as sequences end and new ones begin: batch x prompt / answer."""
+        """Prompt tokens that a step also computes, because sequences end and begin: batch x prompt / answer."""
         return 0.0 if self.kind == "composed" else self.batch * self.prompt_tokens / self.completion_tokens
 
 
@@ -66,7 +66,7 @@ class DecodingCase:
 def decoding_cases(
     rows: Sequence[DecodingMeasurement], networks: Mapping[str, TextModel], accelerators: Mapping[str, Accelerator]
 ) -> list[DecodingCase]:
-    """Join rows with their networks and accelerators; KeyError of a name that the catalogs lack."""
+    """Join rows with their networks and accelerators. Raise KeyError for a name that the catalogs lack."""
     cases = []
     for row in rows:
         device = engine_device(accelerators[row.gpu], weight_bits=row.weight_bits)
@@ -77,7 +77,7 @@ def decoding_cases(
 
 
 def scaled(logs: Sequence[float]) -> EngineConstants:
-    """Return the starting constants, each times e to the power of its place in `logs`."""
+    """Return the starting constants, each multiplied by e to the power of its entry in `logs`."""
     return replace(
         STARTING, **{name: getattr(STARTING, name) * math.exp(log) for name, log in zip(FREE, logs, strict=True)}
     )

@@ -1,8 +1,9 @@
-"""Predictions of held-out rows: one source, family, model, scale or precision is left out at a time."""
+"""Folds that leave out one source, family, model, scale or precision at a time, and predictions of their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,22 +21,23 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 TRAIN_GPUS, TEST_GPUS = 64, 128
-"""The scale split: trained on at most so many accelerators, tested on at least so many."""
+"""Largest training in accelerators that the scale split trains on, and smallest one that it tests."""
 OWN_FOLD_ROWS = 15
-"""A source with fewer rows shares its fold with other small ones."""
+"""Number of rows from which a source has its own fold. Smaller sources share folds."""
 SMALL_FOLDS = 8
+"""Number of folds that small sources share."""
 ROUNDS = 2
-"""Of a fit that starts from the one with everything."""
+"""Rounds of a fit that starts from the fit to all rows."""
 FAMILIES = {
     "B200-SXM": "blackwell server", "B300-SXM": "blackwell server", "GB200-per-GPU": "blackwell server",
     "GB300-per-GPU": "blackwell server",
 }  # fmt: skip
-"""Accelerators that count as one family when a family is left out; the others by generation."""
+"""Families of accelerators that are left out together. The family of all others is their generation."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Predictions of rows by fits without them; arrays run along `rows`."""
+    """Predictions of rows by fits without them. The arrays run along `rows`."""
 
     rows: Array
     log_predicted: Array
@@ -44,48 +46,61 @@ class HeldOut:
     shares: dict[str, Array]
     groups: tuple[str, ...]
     fits: tuple[tuple[Fit, KnownLabels], ...]
-    """Of each fold with test rows: what was fitted, and the labels with evidence in its training rows."""
+    """Fit of each fold with test rows, and the labels with evidence in its training rows."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Which rows are predicted, and which rows the fit may use."""
+    """Places of the rows to predict, and of the rows that the fit may use."""
 
     test: Array
     train: Array
 
 
 def text_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
-    """Divide the observations for one split; measurements that stand in both parts are not trained on."""
+    """Return the folds of one split. No fold trains on a measurement that it tests."""
     import numpy as np
 
-    count = len(observations)
     if split == "scale":
         gpus = np.array([gpus_of(observation) for observation in observations])
-        return [fold_without_twins(np.flatnonzero(gpus >= TEST_GPUS), np.flatnonzero(gpus <= TRAIN_GPUS), observations)]
+        test, train = np.flatnonzero(gpus >= TEST_GPUS), np.flatnonzero(gpus <= TRAIN_GPUS)
+        return [Fold(test, without_twins(train, test, observations))]
     keys = [KEYS[split](observation) for observation in observations]
-    sizes: dict[str, int] = {}
-    for key in keys:
-        sizes[key] = sizes.get(key, 0) + 1
-    if split == "source":
-        small = sorted(key for key, size in sizes.items() if size < OWN_FOLD_ROWS)
-        shared = {key: f"small sources {place % SMALL_FOLDS}" for place, key in enumerate(small)}
-        keys = [shared.get(key, key) for key in keys]
-    names = np.array(keys)
-    everything = np.arange(count)
-    return [
-        fold_without_twins(everything[names == key], everything[names != key], observations)
-        for key in sorted(set(keys))
-    ]
+    return folds_by_key(shared_by_small(keys) if split == "source" else keys, observations)
 
 
-def fold_without_twins(test: Array, train: Array, observations: Sequence[Observation]) -> Fold:
-    """Return a fold whose training rows hold no measurement of its test rows, under whatever name."""
-    return Fold(test, without_twins(train, test, observations))
+def shared_by_small(sources: Sequence[str]) -> list[str]:
+    """Return the sources of rows, with small sources replaced by shared names."""
+    sizes = Counter(sources)
+    small = sorted(source for source, size in sizes.items() if size < OWN_FOLD_ROWS)
+    shared = {source: f"small sources {place % SMALL_FOLDS}" for place, source in enumerate(small)}
+    return [shared.get(source, source) for source in sources]
+
+
+def folds_by_key(
+    keys: Sequence[str], observations: Sequence[Observation], *, tested: Collection[str] | None = None
+) -> list[Fold]:
+    """Return a fold for each key, or for those `tested`. It trains on the other rows, except twins of its own."""
+    import numpy as np
+
+    names, places = np.array(keys), np.arange(len(keys))
+    folds = []
+    for key in sorted(set(keys) if tested is None else set(keys).intersection(tested)):
+        test = places[names == key]
+        folds.append(Fold(test, without_twins(places[names != key], test, observations)))
+    return folds
+
+
+def folds_that_ask(folds: Sequence[Fold], pool: Sequence[Observation], *, asked: int) -> list[Fold]:
+    """Return the folds that test some of the first `asked` rows, without training rows that are excluded from fits."""
+    import numpy as np
+
+    in_fit = np.array([row.in_fit for row in pool])
+    return [Fold(fold.test, fold.train[in_fit[fold.train]]) for fold in folds if (fold.test < asked).any()]
 
 
 def gpus_of(observation: Observation) -> float:
-    """Return how many accelerators an observation used."""
+    """Return the number of accelerators of an observation."""
     config = observation.config
     return config["dp"] * config["tp"] * config["pp"] * config["cp"]
 
@@ -96,17 +111,17 @@ KEYS: dict[str, Callable[[Observation], str]] = {
     "model": lambda observation: observation.labels.workload,
     "precision": lambda observation: format_of(observation.config),
 }
-"""What one fold of a split has in common."""
+"""Property that the test rows of a fold share, by split."""
 
 
 def known_of(data: TextSample) -> KnownLabels:
-    """Return what a sample has evidence of: labels, number formats, and settings."""
+    """Return the labels, number formats and settings that a sample has evidence of."""
     formats, points = formats_of(data.configs), points_of(data.labels, features(data.configs))
     return count_evidence(data.labels, data.configs.gpus, formats, points=points)
 
 
 def predict_held_out(data: TextSample, folds: Sequence[Fold], whole: Fit) -> HeldOut:
-    """Predict every fold's test rows by a fit on its training rows."""
+    """Predict the test rows of every fold by a fit to its training rows."""
     import numpy as np
 
     rows, predicted, expected, doubts, shares = [], [], [], [], []

@@ -1,4 +1,4 @@
-"""Predictions of measurements of image networks that their calibration was not fitted on."""
+"""Predictions of measurements of image networks by calibrations without them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.hold_out import Fold
+from planner.speed.calibration.hold_out import folds_that_ask
 from planner.speed.calibration.image_calibration import (
     fit_image_calibration,
     image_folds,
@@ -14,7 +14,7 @@ from planner.speed.calibration.image_calibration import (
     spreads_of,
 )
 from planner.speed.calibration.same_measurement import without
-from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, fold_of_all, predict_folds, trained_fold
 from planner.speed.estimator.image_fit import fit_images, image_sample
 from planner.speed.estimator.network_kind import kind_of_images
 from planner.speed.physics.observation import Observation
@@ -28,38 +28,25 @@ def train_image_folds(
     leave_out: str | None,
     today: date,
 ) -> list[TrainedFold]:
-    """Calibrate for rows, each fold without its own.
+    """Return calibrations that predict the rows `asked`, each without the rows of its fold.
 
-    Without `leave_out`, no row asked, nor a duplicate of one, is trained on. With it, a row is predicted by the
-    evidence and by the other rows, save those of its own source (accelerator, its generation, network, scale,
-    precision); the widths of its range come from the other folds.
+    Without `leave_out`, one calibration is fitted to the evidence without the rows asked and their duplicates. With it,
+    a row is predicted by the evidence and the other rows, except those of its own source (accelerator, generation,
+    network, scale, precision). The width of its range comes from the other folds.
     """
-    import numpy as np
-
-    left = without(evidence, asked)
-    pool = [*asked, *left]
+    others = without(evidence, asked)
     if leave_out is None:
-        calibration = shipped if len(left) == len(evidence) else fit_image_calibration(left, today=today)
-        return [TrainedFold(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(pool))))]
+        calibration = shipped if len(others) == len(evidence) else fit_image_calibration(others, today=today)
+        return fold_of_all(calibration, asked=len(asked), trained_on=len(others))
+    pool = [*asked, *others]
     data = image_sample(pool)
     whole = fit_images(data)
-    in_fit = np.array([one.in_fit for one in pool])
-    folds = [
-        Fold(fold.test, fold.train[in_fit[fold.train]])
-        for fold in image_folds(leave_out, pool)
-        if (fold.test < len(asked)).any()
-    ]
+    folds = folds_that_ask(image_folds(leave_out, pool), pool, asked=len(asked))
     held_out = [predict_held_out_images(data, fold, whole) for fold in folds]
     trained = []
-    for number, one in enumerate(held_out):
-        others = [each for place, each in enumerate(held_out) if place != number] or held_out
-        calibration = Calibration(
-            made_on=today, method="held out", rows=len(one.trained_on), rows_sha256="-", constants=one.fit.constants,
-            effects=one.fit.effects, seen=one.known.seen, largest=one.known.largest, points=one.known.points,
-            spreads=spreads_of(others, pool),
-        )  # fmt: skip
-        places = tuple(int(row) for row in one.rows if row < len(asked))
-        trained.append(TrainedFold(places, calibration, tuple(int(row) for row in one.trained_on)))
+    for number, (fold, predicted) in enumerate(zip(folds, held_out, strict=True)):
+        spreads = spreads_of(held_out[:number] + held_out[number + 1 :] or held_out, pool)
+        trained.append(trained_fold(fold, predicted.fit, predicted.known, spreads, asked=len(asked), today=today))
     return trained
 
 
@@ -68,6 +55,6 @@ def predict_image_rows(
 ) -> list[ScoredRow]:
     """Predict the rows of every fold with its calibration, in the order of the table.
 
-    `first` is the place of the first row in a pool of rows and evidence, where other rows stand before it.
+    `first` is the place of the first row in a pool in which other rows precede it.
     """
     return predict_folds(asked, folds, kind_of_images, anchors=anchors, first=first)

@@ -1,4 +1,4 @@
-"""From measurements of image networks to a calibration: one fit with everything, and held-out fits for the ranges."""
+"""Calibration on measurements of image networks: one fit to all rows, and held-out fits for the ranges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_anchors, informative_anchors, part_of
-from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold, fold_without_twins
+from planner.speed.calibration.hold_out import Fold, folds_by_key, shared_by_small
 from planner.speed.calibration.text_calibration import calibration_of
 from planner.speed.estimator.doubt import doubt_with_own_runs, points_of
 from planner.speed.estimator.expected_error import OWN_RUNS, KnownLabels, count_evidence
@@ -23,16 +23,22 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
 
 METHOD = "images 8"
-"""Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
+"""Version of the method. Increase it when the physics or the fit changes, to tell old calibrations from new ones."""
 SPLITS = ("source", "accelerator")
-"""What is left out, to see how far predictions of each group miss."""
+"""Splits whose held-out errors determine the ranges."""
+LABELS = {"source": "source", "accelerator": "accelerator", "family": "generation", "model": "workload"}
+"""Label that the test rows of a fold share, by split."""
+LARGEST_TRAINED = 8
+"""Largest training in accelerators that the scale split trains on: one node. Published image tables have few larger
+ones."""
 ANCHORS = 3
+"""Number of runs that stand for the user's own."""
 ROUNDS = 8
-"""Of a fit that starts from the one with everything."""
+"""Rounds of a fit that starts from the fit to all rows."""
 
 
 class HeldOutImages(NamedTuple):
-    """One fold's rows, predicted by a fit that did not see them."""
+    """Predictions of a fold's rows by a fit without them."""
 
     rows: Array
     errors: Array
@@ -42,11 +48,10 @@ class HeldOutImages(NamedTuple):
     groups: tuple[str, ...]
     fit: Fit
     known: KnownLabels
-    trained_on: Array
 
 
 def fit_image_calibration(observations: Sequence[Observation], *, today: date, ranges: bool = True) -> Calibration:
-    """Calibrate on observations. The result depends on them alone: same rows, same digits."""
+    """Return the calibration of observations. Equal rows give equal digits."""
     data = image_sample(observations)
     whole = fit_images(data)
     known = known_of_images(data)
@@ -60,50 +65,34 @@ def fit_image_calibration(observations: Sequence[Observation], *, today: date, r
 
 
 def image_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
-    """Divide the observations: a source, accelerator, generation (family), network (model) or scale at a time."""
-    import numpy as np
-
-    label = {"source": "source", "accelerator": "accelerator", "family": "generation", "model": "workload"}
-    if split in label:
-        keys = [getattr(one.labels, label[split]) for one in observations]
-    elif split == "scale":
-        keys = ["large" if one.config["dp"] > LARGEST_TRAINED else "small" for one in observations]
-    else:
-        keys = [f"{one.config['number_bytes']:g} {one.config['vector_rate']:g}" for one in observations]
-    if split == "source":
-        small = sorted({key for key in keys if keys.count(key) < OWN_FOLD_ROWS})
-        shared = {key: f"small sources {place % SMALL_FOLDS}" for place, key in enumerate(small)}
-        keys = [shared.get(key, key) for key in keys]
-    names, everything = np.array(keys), np.arange(len(observations))
-    asked = ["large"] if split == "scale" else sorted(set(keys))
-    return [
-        fold_without_twins(everything[names == key], everything[names != key], observations)
-        for key in asked
-        if key in keys
-    ]
+    """Return the folds of one split: source, accelerator, family (generation), model (network), scale or precision."""
+    if split == "scale":
+        sizes = ["large" if row.config["dp"] > LARGEST_TRAINED else "small" for row in observations]
+        return folds_by_key(sizes, observations, tested=("large",))
+    if split not in LABELS:
+        formats = [f"{row.config['number_bytes']:g} {row.config['vector_rate']:g}" for row in observations]
+        return folds_by_key(formats, observations)
+    keys = [getattr(row.labels, LABELS[split]) for row in observations]
+    return folds_by_key(shared_by_small(keys) if split == "source" else keys, observations)
 
 
 def known_of_images(data: ImageSample) -> KnownLabels:
-    """Return what a sample has evidence of: labels and settings."""
+    """Return the labels and settings that a sample has evidence of."""
     return count_evidence(data.labels, data.configs.gpus, points=points_of(data.labels, features(data.configs)))
 
 
-LARGEST_TRAINED = 8
-"""The scale split: trained on one node, tested on several; published image tables have few larger ones."""
-
-
 def predict_held_out_images(data: ImageSample, fold: Fold, whole: Fit) -> HeldOutImages:
-    """Predict one fold's rows by a fit on the others."""
+    """Predict the test rows of a fold by a fit to its training rows."""
     trained_on, asked = data.at(fold.train), data.at(fold.test)
     fit = fit_images(trained_on, start=whole, rounds=ROUNDS)
     known = known_of_images(trained_on)
     modelled = model_images(fit, asked.configs, asked.labels, known)
     errors = asked.log_seconds - modelled.log_step
-    return HeldOutImages(fold.test, errors, modelled.place, modelled.doubt, modelled.groups, fit, known, fold.train)
+    return HeldOutImages(fold.test, errors, modelled.place, modelled.doubt, modelled.groups, fit, known)
 
 
 def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[Observation]) -> dict[str, Spread]:
-    """Return the widths of ranges that held-out rows ask for, group by group, and with three runs of one's own."""
+    """Return the spreads of held-out predictions by group, including those that three own runs correct."""
     random = _spreads_with(held_out, observations, lambda _, rows: draw_anchors(rows, anchors=ANCHORS))
     if OWN_RUNS not in random:
         return random
@@ -118,18 +107,18 @@ def _spreads_with(
     observations: Sequence[Observation],
     choose: Callable[[UpdatePoints, Sequence[Observation]], Sequence[Cell]],
 ) -> dict[str, Spread]:
-    """Return the widths with nothing known, and with the runs that are chosen of each fold."""
+    """Return the spreads of predictions without known runs, and with the runs that `choose` selects in each fold."""
     import numpy as np
 
-    rows = [one.rows for one in held_out]
-    errors, doubts = [one.errors for one in held_out], [one.doubt for one in held_out]
-    groups = [group for one in held_out for group in one.groups]
-    for one in held_out:
-        cells = choose(one.place, [observations[int(row)] for row in one.rows])
-        for asked, left, then_expected in errors_with_anchors(one.place, one.errors, cells):
-            rows.append(one.rows[asked])
-            errors.append(left)
-            doubts.append(doubt_with_own_runs(then_expected, [one.place.labels[int(place)] for place in asked]))
+    rows = [fold.rows for fold in held_out]
+    errors, doubts = [fold.errors for fold in held_out], [fold.doubt for fold in held_out]
+    groups = [group for fold in held_out for group in fold.groups]
+    for fold in held_out:
+        cells = choose(fold.place, [observations[int(row)] for row in fold.rows])
+        for asked, remaining, expected in errors_with_anchors(fold.place, fold.errors, cells):
+            rows.append(fold.rows[asked])
+            errors.append(remaining)
+            doubts.append(doubt_with_own_runs(expected, [fold.place.labels[int(place)] for place in asked]))
             groups += [OWN_RUNS] * len(asked)
     all_rows = np.concatenate(rows)
     sources = [observations[int(row)].labels.source for row in all_rows]

@@ -1,4 +1,4 @@
-"""Published peaks of memory: what each says of its training, what the model says, and constants fitted to the rest."""
+"""Published peaks of memory: their trainings, their estimates, and constants fitted to other sources."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planner.speed.memory.memory import device_parts
 
 
 class MemoryPeak(Frozen):
-    """One run, in the terms of the model; `catalogs/memory/peaks.csv`."""
+    """One row of `catalogs/memory/peaks.csv`."""
 
     id: Text
     source: Text
@@ -49,7 +49,7 @@ class MemoryPeak(Frozen):
     checkpointing: Checkpointing
     strategy: Strategy
     rank: Count | None = None
-    """Of adapters; None: all weights are trained."""
+    """Rank of the adapters; None if all weights are trained."""
     frozen: FrozenFormat | None = None
     loss: Loss
     kernels: Kernels
@@ -68,12 +68,13 @@ class MemoryPeak(Frozen):
     one_map_at_a_time: bool = False
     offloads_inputs: bool = False
     measured_as: Literal["allocated", "reserved", "driver", "failed"]
-    """What the peak is: torch's tensors, what its allocator reserved, what the driver shows; failed: it did not run."""
+    """Kind of the peak: torch's tensors, memory that its allocator reserved, memory that the driver shows. A "failed"
+    run has no peak."""
     peak_gib: Positive | None = None
 
     @property
     def architecture(self) -> TextModel:
-        """The network; norms and positions are those of its kind of MLP."""
+        """Network with the norms and positions that usually go with its kind of MLP."""
         old = self.mlp == "gelu"
         shape = {
             "layers": self.layers, "hidden": self.hidden, "heads": self.heads, "kv_heads": self.kv_heads,
@@ -90,28 +91,29 @@ class MemoryPeak(Frozen):
 
     @property
     def trainer(self) -> TrainerMemory:
-        """How the trainer was set."""
+        """Settings of the trainer."""
         stated = TrainerMemory.model_fields.keys() & MemoryPeak.model_fields.keys()
         return TrainerMemory.model_validate({name: getattr(self, name) for name in stated})
 
 
-class Scored(NamedTuple):
-    """A peak and what the model says of the same figure, with constants that did not see its source."""
+class ScoredPeak(NamedTuple):
+    """Peak with its estimate."""
 
     peak: MemoryPeak
     estimated_gib: float
+    """Estimate of the same figure as the peak."""
     needed_gib: float
-    """By the device, context and allocator included."""
+    """Estimate of the device's memory, context and allocator included."""
 
     @property
     def error(self) -> float:
-        """Estimate over measurement, less one."""
-        assert self.peak.peak_gib is not None, "of a run that ran"
+        """Relative error of the estimate."""
+        assert self.peak.peak_gib is not None, "a failed run has no error"
         return self.estimated_gib / self.peak.peak_gib - 1
 
 
-def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> Scored:
-    """Return what the model says of a run."""
+def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> ScoredPeak:
+    """Return a peak with its estimate by some constants."""
     parts = device_parts(
         TrainingSetup(
             workload=peak.id,
@@ -128,16 +130,19 @@ def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> Scored:
         constants=constants,
     )
     need = parts.fullest(accumulates=peak.accumulates)
-    return Scored(peak, _as_measured(need, peak), need.total_gib)
+    return ScoredPeak(peak, gib_as_measured(need, peak.measured_as), need.total_gib)
 
 
-def _as_measured(need: DeviceMemory, peak: MemoryPeak) -> float:
+def gib_as_measured(need: DeviceMemory, measured_as: str) -> float:
+    """Return the part of an estimate that a measurement of some kind shows."""
     figures = {"allocated": need.tensors_gib, "reserved": need.total_gib - CONTEXT_GIB}
-    return figures.get(peak.measured_as, need.total_gib)
+    return figures.get(measured_as, need.total_gib)
 
 
-def score_left_out(peaks: Sequence[MemoryPeak], fit: Callable[[Sequence[MemoryPeak]], MemoryConstants]) -> list[Scored]:
-    """Return every run as constants say it that were fitted to the other sources."""
+def score_left_out(
+    peaks: Sequence[MemoryPeak], fit: Callable[[Sequence[MemoryPeak]], MemoryConstants]
+) -> list[ScoredPeak]:
+    """Return every peak with its estimate by constants that were fitted to the other sources."""
     scored = []
     for source in sorted({peak.source for peak in peaks}):
         constants = fit([peak for peak in peaks if peak.source != source])
@@ -146,7 +151,7 @@ def score_left_out(peaks: Sequence[MemoryPeak], fit: Callable[[Sequence[MemoryPe
 
 
 def mean_log_error(peaks: Iterable[MemoryPeak], constants: MemoryConstants) -> float:
-    """Return the mean of |ln(estimated / measured)| of each source, averaged over sources; what is minimised."""
+    """Return the mean of |ln(estimated / measured)| of each source, averaged over sources."""
     of_source: dict[str, list[float]] = defaultdict(list)
     for peak in peaks:
         if peak.peak_gib is not None:
@@ -155,16 +160,16 @@ def mean_log_error(peaks: Iterable[MemoryPeak], constants: MemoryConstants) -> f
 
 
 FREE = ("saved_fused", "sharded_adapters")
-"""Constants that no counting gives; the others are held."""
+"""Fitted constants. All others follow from counting."""
 
 
 def scaled(factors: Sequence[float]) -> MemoryConstants:
-    """Return the constants with the free ones times these, in their order."""
+    """Return the constants with those of `FREE` multiplied by `factors`."""
     return replace(FITTED, **{name: getattr(FITTED, name) * factor for name, factor in zip(FREE, factors, strict=True)})
 
 
 class PeakBin(NamedTuple):
-    """Cases whose chance lies in a tenth, and how many of them fitted."""
+    """Cases whose chance lies in a tenth, and the share of them that fitted."""
 
     low: float
     cases: int
@@ -172,19 +177,19 @@ class PeakBin(NamedTuple):
     fitted: float
 
 
-def calibration_bins(scored: Sequence[Scored], sizes_gib: Sequence[float]) -> list[PeakBin]:
-    """Return ten bins of the chance that a run fits a device: each run against every size.
+def calibration_bins(scored: Sequence[ScoredPeak], sizes_gib: Sequence[float]) -> list[PeakBin]:
+    """Return ten bins of the chance that a run fits a device, over all runs and sizes.
 
-    A run fits a size if what it took, as the driver would show it, is at most that: its peak by the same ratio as the
-    estimate's. A run that failed does not fit its device, which counts as often as all sizes do.
+    A run fits a size if its memory, as the driver would show it, is at most that size. This memory is the estimated
+    need / (1 + relative error of the estimate). A failed run is one case: it does not fit its device.
     """
     cases: list[tuple[float, bool]] = []
-    for one in scored:
-        if one.peak.peak_gib is None:
-            cases += [(_chance(one, FAILED_ON_GIB), False)]
+    for run in scored:
+        if run.peak.peak_gib is None:
+            cases.append((_chance(run, FAILED_ON_GIB), False))
             continue
-        took = one.needed_gib / (1 + one.error)
-        cases += [(_chance(one, size), took <= size) for size in sizes_gib]
+        taken = run.needed_gib / (1 + run.error)
+        cases += [(_chance(run, size), taken <= size) for size in sizes_gib]
     bins = []
     for tenth in range(10):
         inside = [(chance, fits) for chance, fits in cases if min(9, int(chance * 10)) == tenth]
@@ -196,8 +201,8 @@ def calibration_bins(scored: Sequence[Scored], sizes_gib: Sequence[float]) -> li
 
 
 FAILED_ON_GIB = 80.0
-"""Of the A100 on which the bundled failures happened."""
+"""DeviceMemory of the A100 on which the bundled runs failed."""
 
 
-def _chance(scored: Scored, size_gib: float) -> float:
+def _chance(scored: ScoredPeak, size_gib: float) -> float:
     return chance_within([PossibleNeed(1.0, scored.needed_gib)], size_gib)

@@ -1,4 +1,4 @@
-"""Figures of merit: errors, coverage of ranges, right choices, regret."""
+"""Scores of predictions: errors, coverage of ranges, right choices, regret."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 GAPS = (("gap_10_20", 0.10, 0.20), ("gap_20_50", 0.20, 0.50), ("gap_over_50", 0.50, float("inf")))
 OPTIONS = 3
-"""Fewer options than this are no choice to regret."""
+"""Smallest number of options that counts as a choice."""
 
 Figures = dict[str, float | None]
 
 
 def overall(rows: Sequence[ScoredRow]) -> Figures:
-    """Score predictions: per cent of the measured value; the width is that of half the 90 % range."""
+    """Return errors, coverage of ranges and the half width of the 90 % range, in per cent of the measured value."""
     import numpy as np
 
     if not rows:
@@ -38,7 +38,7 @@ def overall(rows: Sequence[ScoredRow]) -> Figures:
 
 
 def error_figures(errors: Sequence[float]) -> Figures:
-    """Return mean, median and 90th percentile of absolute errors, and the mean error: all in per cent."""
+    """Return mean, median and 90th percentile of absolute errors, and the mean error, in per cent."""
     import numpy as np
 
     if not errors:
@@ -61,14 +61,14 @@ def split_by(rows: Sequence[ScoredRow], key: Callable[[ScoredRow], str]) -> dict
 
 
 def ranking(rows: Sequence[ScoredRow]) -> Figures:
-    """Return how often the faster of two options is predicted to be it, by the true gap between them.
+    """Return the share of pairs of options whose faster one is predicted correctly, by the measured gap.
 
-    Options are measurements of one workload in one source; per accelerator, as a buyer compares them.
+    Options are measurements of one workload in one source. Rates are per accelerator, as a buyer compares them.
     """
     right = {name: [0, 0] for name, _, _ in GAPS}
     for options in _choices(rows):
-        for one, other in combinations(options, 2):
-            slow, fast = sorted((one, other), key=lambda row: row.observation.tokens_per_s_per_gpu)
+        for pair in combinations(options, 2):
+            slow, fast = sorted(pair, key=lambda row: row.observation.tokens_per_s_per_gpu)
             gap = fast.observation.tokens_per_s_per_gpu / slow.observation.tokens_per_s_per_gpu - 1
             for name, low, high in GAPS:
                 if low < gap <= high:
@@ -78,7 +78,7 @@ def ranking(rows: Sequence[ScoredRow]) -> Figures:
 
 
 def regret(rows: Sequence[ScoredRow]) -> Figures:
-    """Return what following the prediction costs: speed of the best option / speed of the one chosen, less one."""
+    """Return the loss from following predictions: speed of the best option / speed of the chosen one - 1."""
     import numpy as np
 
     lost = []
@@ -94,7 +94,7 @@ def regret(rows: Sequence[ScoredRow]) -> Figures:
 
 
 def groups(rows: Sequence[ScoredRow]) -> list[dict[str, Any]]:
-    """Score every group, source, accelerator and framework by itself."""
+    """Return the scores of every group, source, accelerator and framework."""
     keys: tuple[tuple[str, Callable[[ScoredRow], str]], ...] = (
         ("group", lambda row: row.group),
         ("source", lambda row: row.observation.labels.source),

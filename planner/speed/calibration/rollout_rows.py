@@ -1,4 +1,4 @@
-"""Published steps of trainings on their own completions: each as the plan that a person would write of it."""
+"""Published steps of trainings on their own completions, and a plan for each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RolloutMeasurement(Frozen):
     method: TrainingMethod
     framework: Text | None = None
     rank: Count | None = None
-    """Of adapters; null: all weights are trained."""
+    """Rank of the adapters; null if all weights are trained."""
     prompts: Count
     group: Count | None = None
     prompt_tokens: Positive
@@ -35,11 +35,11 @@ class RolloutMeasurement(Frozen):
     completion_most: Count
     engine: Engine
     generating_devices: Count | None = None
-    """Null: those that train."""
+    """Devices that only generate; null if the training devices generate."""
     asynchronous: bool
     tensor: Count | None = None
     at_once: Count | None = None
-    """Completions that one copy writes at a time; null: not stated."""
+    """Completions that one copy writes at a time; null if not stated."""
     memory_share: Fraction | None = None
     sleep_level: Literal[0, 1, 2] | None = None
     reference: Reference
@@ -47,15 +47,15 @@ class RolloutMeasurement(Frozen):
     checkpointing: Checkpointing
     offload: Offload
     assumed: Text | None = None
-    """What the source leaves open and is taken here."""
+    """Settings that the source does not state, with their assumed values."""
     step_seconds: Positive
     generation_seconds: Positive | None = None
-    """With the passes through frozen models, where the source times these together."""
+    """Seconds of generation, with the passes through frozen models if the source times them together."""
     training_seconds: Positive | None = None
 
     @property
     def plan(self) -> Plan:
-        """The plan of ten steps on the source's machines."""
+        """Plan of ten steps on the source's machines."""
         generation: dict[str, Any] = {
             "engine": self.engine, "asynchronous": self.asynchronous, "devices": self.generating_devices,
             "tensor": self.tensor, "at_once": self.at_once, "memory_share": self.memory_share,
@@ -80,11 +80,11 @@ class RolloutMeasurement(Frozen):
 
 
 def _stated(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what is stated alone."""
+    """Return the values that are not None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 STEPS = 10
-"""Of a row's plan; its speed does not depend on them."""
+"""Steps of a row's plan. Its speed does not depend on them."""
 NETWORK_GBIT = 3200.0
-"""Of a node of eight accelerators, where a source does not say: a port of 400 Gbit/s for each."""
+"""Network of a node of eight accelerators if a source does not state it: a port of 400 Gbit/s for each."""

@@ -1,4 +1,4 @@
-"""Which rows of tables are one measurement, however their sources spell it."""
+"""Recognition of rows that state the same measurement with different spellings."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 RATE = math.log(1.01)
-"""Two rates within 1 % are one: sources round to two or three digits."""
+"""Largest difference of equal rates: 1 %, because sources round to two or three digits."""
 Identity = tuple[object, ...]
 
 
-def identity_of(one: Observation) -> Identity:
-    """Return what stays when a source, an id, a model or a framework is spelt in another way.
+def identity_of(row: Observation) -> Identity:
+    """Return the properties of a measurement that do not depend on the spelling of source, id, model and framework.
 
-    Accelerator, count, layers, width, length of samples, and whether adapters alone are trained; of an image network
-    its FLOPs an image.
+    These are accelerator, count, layers, width, length of samples, and whether only adapters are trained. For an image
+    network, the FLOPs of an image replace those of the network.
     """
-    config = one.config
+    config = row.config
     count = config["dp"] * config["tp"] * config["pp"] * config["cp"]
     if "flops" in config:
         network: Identity = ("images", round(config["flops"]))
     else:
         network = (config["layers"], config["hidden"], config["seq_len"], config["adapters"] > 0)
-    return one.labels.accelerator, count, *network
+    return row.labels.accelerator, count, *network
 
 
 class Measurements:
-    """Measurements that are looked up by identity and rate."""
+    """Index of measurements by identity and rate."""
 
     def __init__(self, observations: Sequence[Observation]) -> None:
         rates: dict[Identity, list[tuple[float, int]]] = {}
         self.replicates: dict[Identity, list[int]] = {}
-        for place, one in enumerate(observations):
-            rates.setdefault(identity_of(one), []).append((math.log(one.tokens_per_s_per_gpu), place))
-            self.replicates.setdefault(_replicate(one), []).append(place)
+        for place, row in enumerate(observations):
+            rates.setdefault(identity_of(row), []).append((math.log(row.tokens_per_s_per_gpu), place))
+            self.replicates.setdefault(_replicate(row), []).append(place)
         self.rates = {key: sorted(pairs) for key, pairs in rates.items()}
 
-    def like(self, one: Observation) -> set[int]:
-        """Return the places of the same measurement, and of replicates: one source's repeats of one configuration."""
-        pairs, rate = self.rates.get(identity_of(one), []), math.log(one.tokens_per_s_per_gpu)
+    def like(self, row: Observation) -> set[int]:
+        """Return the places of the same measurement, and of its source's repeats of the configuration."""
+        pairs, rate = self.rates.get(identity_of(row), []), math.log(row.tokens_per_s_per_gpu)
         low = bisect_left(pairs, (rate - RATE, -1))
         high = bisect_right(pairs, (rate + RATE, math.inf))
-        return {place for _, place in pairs[low:high]} | set(self.replicates.get(_replicate(one), ()))
+        return {place for _, place in pairs[low:high]} | set(self.replicates.get(_replicate(row), ()))
 
 
 def without_twins(train: Array, test: Array, observations: Sequence[Observation]) -> Array:
-    """Return the places of training rows that are no measurement of the test rows under another name."""
+    """Return the places of training rows that state no measurement of the test rows."""
     import numpy as np
 
     known = Measurements([observations[int(place)] for place in train])
@@ -60,11 +60,11 @@ def without_twins(train: Array, test: Array, observations: Sequence[Observation]
 
 
 def without(evidence: Sequence[Observation], asked: Sequence[Observation]) -> list[Observation]:
-    """Return the evidence that is neither among the rows asked nor a duplicate or replicate of one."""
+    """Return the evidence without the rows `asked`, their duplicates and their replicates."""
     known = Measurements(asked)
-    rows = {(one.labels.source, one.id) for one in asked}
-    return [one for one in evidence if (one.labels.source, one.id) not in rows and not known.like(one)]
+    ids = {(row.labels.source, row.id) for row in asked}
+    return [row for row in evidence if (row.labels.source, row.id) not in ids and not known.like(row)]
 
 
-def _replicate(one: Observation) -> Identity:
-    return one.labels.source, one.labels.workload, one.labels.accelerator, tuple(sorted(one.config.items()))
+def _replicate(row: Observation) -> Identity:
+    return row.labels.source, row.labels.workload, row.labels.accelerator, tuple(sorted(row.config.items()))

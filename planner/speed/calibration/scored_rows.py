@@ -1,14 +1,17 @@
-"""Held-out rows beside their predictions, of text and of images: rows, the folds that predict them, and anchors."""
+"""Held-out rows with their predictions, and the folds that predict them, for text and images."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
-from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import informative_anchors
+from planner.speed.calibration.hold_out import Fold
+from planner.speed.estimator.expected_error import KnownLabels
 from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.network_kind import NetworkKind
 from planner.speed.estimator.text_estimator import Estimates, fitted
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoredRow:
-    """One measurement beside its prediction, in tokens/s per accelerator."""
+    """Measurement with its prediction, in tokens/s per accelerator."""
 
     observation: Observation
     predicted: float
@@ -32,7 +35,7 @@ class ScoredRow:
     nearby_sources: float
     """Number of sources that measured nearby settings on the same chip with the same framework."""
     trained_on: tuple[int, ...]
-    """Places of the evidence on which this prediction's fold was fitted."""
+    """Places of the rows to which this prediction's fold was fitted."""
 
     @property
     def error(self) -> float:
@@ -42,12 +45,29 @@ class ScoredRow:
 
 @dataclass(frozen=True)
 class TrainedFold:
-    """Rows and the calibration that predicts them: it was fitted without them and without what the split leaves out."""
+    """Places of rows, and the calibration without them and without what the split leaves out."""
 
     places: tuple[int, ...]
     calibration: Calibration
     trained_on: tuple[int, ...]
-    """Places of the rows that it was fitted on: among the rows asked, then the evidence left."""
+    """Places of the rows that it was fitted to: first the rows asked, then the other evidence."""
+
+
+def trained_fold(
+    fold: Fold, fit: Fit, known: KnownLabels, spreads: dict[str, Spread], *, asked: int, today: date
+) -> TrainedFold:
+    """Return the fold's rows among the first `asked` of a pool, with the calibration of its training rows."""
+    calibration = Calibration(
+        made_on=today, method="held out", rows=len(fold.train), rows_sha256="-", constants=fit.constants,
+        effects=fit.effects, seen=known.seen, largest=known.largest, points=known.points, spreads=spreads,
+    )  # fmt: skip
+    places = tuple(int(row) for row in fold.test if row < asked)
+    return TrainedFold(places, calibration, tuple(int(row) for row in fold.train))
+
+
+def fold_of_all(calibration: Calibration, *, asked: int, trained_on: int) -> list[TrainedFold]:
+    """Return one fold that predicts the first `asked` rows by a calibration of the `trained_on` rows after them."""
+    return [TrainedFold(tuple(range(asked)), calibration, tuple(range(asked, asked + trained_on)))]
 
 
 def predict_folds(
@@ -58,10 +78,10 @@ def predict_folds(
     anchors: int,
     first: int = 0,
 ) -> list[ScoredRow]:
-    """Predict rows; of each source, accelerator and framework, `anchors` rows are known and the others are asked.
+    """Predict rows. Of each source, accelerator and framework, `anchors` rows are known and the others are predicted.
 
-    Known are the most informative ones, by the calibration that was fitted without them. `first` is the place of the
-    first row in a pool of rows and evidence, where other rows stand before it.
+    The known rows are the most informative ones by the calibration without them. `first` is the place of the first row
+    in a pool in which other rows precede it.
     """
     predictions = []
     for fold in folds:
@@ -73,7 +93,7 @@ def predict_folds(
             if chosen:
                 guess = network_kind.estimate(chosen, [rows[place] for place in cell.anchors])
                 predictions += _scored(chosen, guess, trained_on=trained_on)
-    order = {id(one): place for place, one in enumerate(asked)}
+    order = {id(row): place for place, row in enumerate(asked)}
     return sorted(predictions, key=lambda row: order[id(row.observation)])
 
 
@@ -82,10 +102,10 @@ def _place(kind: NetworkKind, fit: Fit, rows: Sequence[Observation]) -> UpdatePo
 
 
 def _scored(rows: Sequence[Observation], guess: Estimates, *, trained_on: tuple[int, ...]) -> list[ScoredRow]:
-    """Put each measurement beside its estimate, in their order."""
+    """Return each measurement with its estimate, in their order."""
     return [
         ScoredRow(
-            observation=one,
+            observation=row,
             predicted=float(guess.tokens_per_s_per_gpu[place]),
             low_80=float(guess.low_80[place]),
             high_80=float(guess.high_80[place]),
@@ -95,5 +115,5 @@ def _scored(rows: Sequence[Observation], guess: Estimates, *, trained_on: tuple[
             nearby_sources=float(guess.nearby_sources[place]),
             trained_on=trained_on,
         )
-        for place, one in enumerate(rows)
+        for place, row in enumerate(rows)
     ]

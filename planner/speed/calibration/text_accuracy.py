@@ -1,4 +1,4 @@
-"""Predictions of measurements of text networks that their calibration was not fitted on."""
+"""Predictions of measurements of text networks by calibrations without them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.hold_out import Fold, predict_held_out, text_folds
+from planner.speed.calibration.hold_out import folds_that_ask, predict_held_out, text_folds
 from planner.speed.calibration.same_measurement import without
-from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, fold_of_all, predict_folds, trained_fold
 from planner.speed.calibration.text_calibration import refitted
 from planner.speed.estimator.expected_error import OWN_GROUPS
 from planner.speed.estimator.network_kind import kind_of_text
@@ -30,16 +30,17 @@ def train_text_folds(
     leave_out: str | None,
     today: date,
 ) -> list[TrainedFold]:
-    """Calibrate for rows, each fold without its own.
+    """Return calibrations that predict the rows `asked`, each without the rows of its fold.
 
-    Without `leave_out`, no row of `asked` is trained on. With it, a row is predicted by evidence and by the other rows,
-    save those of its own source (family, model, precision); of scale, large rows are predicted by small ones.
+    Without `leave_out`, one calibration is fitted to the evidence without the rows asked. With it, a row is predicted
+    by the evidence and the other rows, except those of its own source (family, model, precision). For scale, large
+    rows are predicted by small ones.
     """
-    left = without(evidence, asked)
+    others = without(evidence, asked)
     if leave_out is not None:
-        return _folds(asked, left, leave_out, shipped, today=today)
-    calibration = shipped if len(left) == len(evidence) else refitted(shipped, left, today=today)
-    return [TrainedFold(tuple(range(len(asked))), calibration, tuple(range(len(asked), len(asked) + len(left))))]
+        return _folds(asked, others, leave_out, shipped, today=today)
+    calibration = shipped if len(others) == len(evidence) else refitted(shipped, others, today=today)
+    return fold_of_all(calibration, asked=len(asked), trained_on=len(others))
 
 
 def predict_text_rows(asked: Sequence[Observation], folds: Sequence[TrainedFold], *, anchors: int) -> list[ScoredRow]:
@@ -49,56 +50,36 @@ def predict_text_rows(asked: Sequence[Observation], folds: Sequence[TrainedFold]
 
 def _folds(
     asked: Sequence[Observation],
-    left: Sequence[Observation],
+    others: Sequence[Observation],
     split: str,
     shipped: Calibration,
     *,
     today: date,
 ) -> list[TrainedFold]:
-    """Return, per fold, the rows asked and a calibration fitted without them.
+    """Return, per fold, the rows asked and a calibration without them.
 
-    The widths of a fold's ranges come from the held-out errors of the other folds, so its own rows have no part in
-    them. Those with own runs are the shipped ones, which are of held-out sources too.
+    The ranges of a fold come from the held-out errors of the other folds, so its own rows do not affect them. Ranges
+    with own runs are the shipped ones, which come from held-out sources too.
     """
     import numpy as np
 
-    pool = [*asked, *left]
+    pool = [*asked, *others]
     data = text_sample(pool)
-    in_fit = np.array([one.in_fit for one in pool])
+    in_fit = np.array([row.in_fit for row in pool])
     whole = fit_text(data.at(in_fit))
-    folds = [
-        Fold(fold.test, fold.train[in_fit[fold.train]])
-        for fold in text_folds(split, pool)
-        if (fold.test < len(asked)).any()
-    ]
+    folds = folds_that_ask(text_folds(split, pool), pool, asked=len(asked))
     held_out = [predict_held_out(data, [fold], whole) for fold in folds]
+    with_own_runs = {name: spread for name, spread in shipped.spreads.items() if name in OWN_GROUPS}
     trained = []
     for number, fold in enumerate(folds):
-        others = [one for place, one in enumerate(held_out) if place != number] or [held_out[number]]
-        rows = np.concatenate([one.rows for one in others])
+        other_folds = held_out[:number] + held_out[number + 1 :] or held_out
+        rows = np.concatenate([other.rows for other in other_folds])
         stated = in_fit[rows]
-        errors = np.concatenate([data.log_seconds[one.rows] - one.log_predicted for one in others])
-        doubts = np.concatenate([one.doubt for one in others])
-        groups = np.array([group for one in others for group in one.groups], dtype=object)
+        errors = np.concatenate([data.log_seconds[other.rows] - other.log_predicted for other in other_folds])
+        doubts = np.concatenate([other.doubt for other in other_folds])
+        groups = np.array([group for other in other_folds for group in other.groups], dtype=object)
+        sources = [pool[int(row)].labels.source for row in rows[stated]]
+        widths = spreads(errors[stated], doubts[stated], groups[stated].tolist(), sources) | with_own_runs
         fold_fit, known = held_out[number].fits[0]
-        calibration = Calibration(
-            made_on=today,
-            method="held out",
-            rows=len(fold.train),
-            rows_sha256="-",
-            constants=fold_fit.constants,
-            effects=fold_fit.effects,
-            seen=known.seen,
-            largest=known.largest,
-            points=known.points,
-            spreads=spreads(
-                errors[stated],
-                doubts[stated],
-                groups[stated].tolist(),
-                [pool[int(row)].labels.source for row in rows[stated]],
-            )
-            | {name: spread for name, spread in shipped.spreads.items() if name in OWN_GROUPS},
-        )
-        places = tuple(int(row) for row in fold.test if row < len(asked))
-        trained.append(TrainedFold(places, calibration, tuple(int(row) for row in fold.train)))
+        trained.append(trained_fold(fold, fold_fit, known, widths, asked=len(asked), today=today))
     return trained

@@ -1,4 +1,4 @@
-"""From measurements to a calibration: one fit with everything, and fits that leave sources out for the ranges."""
+"""Calibration on measurements of text networks: one fit to all rows, and fits that leave rows out for the ranges."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 METHOD = "16"
-"""Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
+"""Version of the method. Increase it when the physics or the fit changes, to tell old calibrations from new ones."""
 SPLITS = ("source", "family", "scale", "precision")
-"""What is left out, to see how far predictions of each group miss; never more than is left to train on."""
+"""Splits whose held-out errors determine the ranges."""
 ANCHORS = (1, 3)
-"""How many runs of the same machine and framework play a user's own."""
+"""Numbers of runs of the same machine and framework that stand for the user's own."""
 DIGITS = 9
 
 
 Each = Callable[..., Iterable["HeldOut"]]
-"""`map`, or that of a pool of processes."""
+"""Type of `map`, or of the map of a pool of processes."""
 
 
 def fit_text_calibration(
     observations: Sequence[Observation], *, today: date, ranges: bool = True, each: Each = map
 ) -> Calibration:
-    """Calibrate on observations. The result depends on them alone: same rows, same digits."""
+    """Return the calibration of observations. Equal rows give equal digits."""
     import numpy as np
 
     data = text_sample(observations)
@@ -50,12 +50,12 @@ def fit_text_calibration(
     known = known_of(data)
     if ranges and observations:
         held_out = list(each(partial(_held_out, data, observations, whole), SPLITS))
-        errors = [data.log_seconds[one.rows] - one.log_predicted for one in held_out]
+        errors = [data.log_seconds[split.rows] - split.log_predicted for split in held_out]
         widths = spreads(
             np.concatenate(errors),
-            np.concatenate([one.doubt for one in held_out]),
-            [group for one in held_out for group in one.groups],
-            [observations[int(row)].labels.source for one in held_out for row in one.rows],
+            np.concatenate([split.doubt for split in held_out]),
+            [group for split in held_out for group in split.groups],
+            [observations[int(row)].labels.source for split in held_out for row in split.rows],
         )
         random, informative = _with_anchors(data.at(held_out[0].rows).configs, observations, held_out[0], errors[0])
         widths |= wider(_own_spreads(data, observations, random), _own_spreads(data, observations, informative))
@@ -73,7 +73,7 @@ def calibration_of(
     *,
     today: date,
 ) -> Calibration:
-    """Return what was fitted to observations, as it is kept."""
+    """Return a fit as a calibration, with rounded constants and effects."""
     return Calibration(
         made_on=today,
         method=method,
@@ -92,9 +92,9 @@ def calibration_of(
 
 
 def refitted(shipped: Calibration, observations: Sequence[Observation], *, today: date) -> Calibration:
-    """Return a calibration without the few rows that are asked: fitted from where it stands, its ranges as they are.
+    """Return a calibration of `observations`, which lack a few rows: fitted from the shipped one, with its ranges.
 
-    Ranges come from sources held out, and a row or two moves no quantile of hundreds of sources.
+    Ranges come from held-out sources, and a few rows move no quantile of hundreds of sources.
     """
     data = text_sample(observations)
     fit, known = fit_text(data, start=fitted(shipped), rounds=ROUNDS), known_of(data)
@@ -112,30 +112,30 @@ def _held_out(data: TextSample, observations: Sequence[Observation], whole: Fit,
 
 
 def fair_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
-    """Return the folds of a split that leave more than they take: without all 16-bit rows little could be known."""
+    """Return the folds of a split that train on more rows than they test. Without 16-bit rows, a fit knows little."""
     return [fold for fold in text_folds(split, observations) if len(fold.train) > len(fold.test)]
 
 
 def fingerprint(observations: Sequence[Observation]) -> str:
     """Return a digest of everything that the fit reads."""
     digest = hashlib.sha256()
-    for one in observations:
-        content = (one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu)
-        digest.update(repr((*content, one.operators) if one.operators else content).encode())
+    for row in observations:
+        content = (row.id, digest_items(row.config), row.labels, row.tokens_per_s_per_gpu)
+        digest.update(repr((*content, row.operators) if row.operators else content).encode())
     return digest.hexdigest()
 
 
 Corrected = list[tuple["Array", "Array", "Array"]]
-"""Rows, errors left and errors then expected, cell by cell."""
+"""Rows, remaining errors and remaining expected errors by cell."""
 
 
 def _with_anchors(
     configs: Configs, observations: Sequence[Observation], held_out: HeldOut, errors: Array
 ) -> tuple[Corrected, Corrected]:
-    """Repeat the held-out predictions with one and three runs of the same machine and framework as anchors.
+    """Correct the held-out predictions by one and three runs of the same machine and framework.
 
-    Once with runs drawn at random, as a user happens to have them, once with the most informative ones, as a user makes
-    who asks which to make.
+    The first result has runs drawn at random, as a user happens to have them. The second has the most informative
+    runs, as a user makes on advice.
     """
     rows = [observations[int(row)] for row in held_out.rows]
     labels = [row.labels for row in rows]
@@ -143,14 +143,17 @@ def _with_anchors(
     random = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
     informative = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
     corrected = [
-        [(held_out.rows[asked], left, expected) for asked, left, expected in errors_with_anchors(place, errors, cells)]
+        [
+            (held_out.rows[asked], remaining, expected)
+            for asked, remaining, expected in errors_with_anchors(place, errors, cells)
+        ]
         for cells in (random, informative)
     ]
     return corrected[0], corrected[1]
 
 
 def _own_spreads(data: TextSample, observations: Sequence[Observation], corrected: Corrected) -> dict[str, Spread]:
-    """Return the widths that corrected predictions ask for, group by group; none where nothing was corrected."""
+    """Return the spreads of corrected predictions by group, or none without corrected predictions."""
     import numpy as np
 
     if not corrected:

@@ -1,4 +1,4 @@
-"""What may hold a training back: each cause with the setup in which it is mended, or in which it is at work unseen."""
+"""Causes that may slow a training: each with the setup without it, and the setup in which it acts unnoticed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.speed.diagnosis.run_setup import RunSetup
 
 
 class CauseCode(StrEnum):
-    """Why a training may be slower than it could be."""
+    """Causes of slow trainings."""
 
     FP32 = "fp32"
     PADDING = "padding"
@@ -30,41 +30,40 @@ class CauseCode(StrEnum):
 
 @dataclass(frozen=True)
 class CauseRule:
-    """A cause: what mends it, whether that is free, and the settings that the physics compares."""
+    """Cause with its remedy and the settings that the physics compares."""
 
     code: CauseCode
     free: bool
+    """True if the remedy costs nothing."""
     prior: float
-    """How often it is at work unseen, of runs that people ask about. Assumed."""
+    """Assumed share of diagnosed runs in which the cause acts unnoticed."""
     mended: Callable[[RunSetup], RunSetup | None] = lambda setup: None  # noqa: ARG005
-    """The run without it, where the run says that it is so; None: it is not, or cannot be mended."""
+    """Return the run without the cause that its settings state, or None if they do not or there is no remedy."""
     unseen: Callable[[RunSetup, RunRecord], RunSetup | None] = lambda setup, run: None  # noqa: ARG005
-    """The run with it, where it says nothing or the contrary; None: it cannot be."""
+    """Return the run with the cause that its settings do not state, or None if the cause is impossible."""
 
 
 SIXTEEN_BIT = (Precision.BF16, Precision.FP16)
 SLOW_HOST = 3.0
-"""Times the launches of a usual host."""
+"""Launch time of a slow host over that of a usual one."""
 LARGEST_WANTED = 16
 """Samples of a pass beyond which no card gains much."""
 
 
 def _sixteen_bit(setup: RunSetup) -> RunSetup | None:
-    has = setup.accelerator.peak_tflops(Precision.BF16) or setup.accelerator.peak_tflops(Precision.FP16)
-    return None if setup.precision not in (Precision.FP32, Precision.TF32) or not has else _in(setup, Precision.BF16)
+    is_wide = setup.precision in (Precision.FP32, Precision.TF32)
+    has_narrow = any(setup.accelerator.peak_tflops(precision) for precision in SIXTEEN_BIT)
+    return setup.changed(precision=Precision.BF16) if is_wide and has_narrow else None
 
 
 def _fp32(setup: RunSetup, run: RunRecord) -> RunSetup | None:
-    proven = sum(run.matmul_flops_by_dtype.values())
-    return None if proven or setup.precision not in SIXTEEN_BIT else _in(setup, Precision.FP32)
-
-
-def _in(setup: RunSetup, precision: Precision) -> RunSetup:
-    return setup.changed(precision=precision)
+    is_proven = sum(run.matmul_flops_by_dtype.values()) > 0
+    is_possible = setup.precision in SIXTEEN_BIT and not is_proven
+    return setup.changed(precision=Precision.FP32) if is_possible else None
 
 
 def _larger_batch(setup: RunSetup) -> RunSetup | None:
-    """Return the largest micro-batch that fits: out of accumulation where there is any, else with a larger batch."""
+    """Return the run with the largest micro-batch that fits, with less accumulation or else a larger global batch."""
     largest = min(setup.largest_micro_batch(), max(LARGEST_WANTED, setup.micro_batch * 4))
     if setup.accumulation > 1:
         factor = max(divisors(setup.accumulation, most=largest // setup.micro_batch), default=1)
@@ -74,17 +73,17 @@ def _larger_batch(setup: RunSetup) -> RunSetup | None:
 
 
 def _less_recomputed(setup: RunSetup) -> RunSetup | None:
-    """Return the least recomputation that fits, at the same micro-batch or at half of it, accumulated twice."""
+    """Return the run with the least recomputation that fits, at its micro-batch or at half of it, accumulated twice."""
     ways = list(Checkpointing)[: list(Checkpointing).index(setup.checkpointing)]
     half = setup.changed(micro_batch=setup.micro_batch // 2, accumulation=2 * setup.accumulation)
-    setups = (setup, half) if setup.micro_batch > 1 else (setup,)
-    tried = (one.changed(checkpointing=way) for way in ways for one in setups)
-    return next((one for one in tried if one.fits()), None)
+    batches = (setup, half) if setup.micro_batch > 1 else (setup,)
+    candidates = (batch.changed(checkpointing=way) for way in ways for batch in batches)
+    return next((candidate for candidate in candidates if candidate.fits()), None)
 
 
 def _recomputed(setup: RunSetup, run: RunRecord) -> RunSetup | None:
-    silent = run.checkpointing is None and setup.checkpointing is Checkpointing.NONE
-    return setup.changed(checkpointing=Checkpointing.FULL) if silent else None
+    is_unstated = run.checkpointing is None and setup.checkpointing is Checkpointing.NONE
+    return setup.changed(checkpointing=Checkpointing.FULL) if is_unstated else None
 
 
 def _better_link(setup: RunSetup) -> RunSetup | None:
@@ -96,7 +95,7 @@ def _better_link(setup: RunSetup) -> RunSetup | None:
     return setup.changed(node=setup.node.model_copy(update={"link": link}))
 
 
-def _worse_link(setup: RunSetup, run: RunRecord) -> RunSetup | None:  # noqa: ARG001  as the rules want it
+def _worse_link(setup: RunSetup, run: RunRecord) -> RunSetup | None:  # noqa: ARG001  (every rule gets the run)
     if setup.per_node == 1 or setup.node.link is Link.PCIE_NO_P2P:
         return None
     return setup.changed(node=setup.node.model_copy(update={"link": Link.PCIE_NO_P2P}))

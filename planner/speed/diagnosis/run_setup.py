@@ -1,4 +1,4 @@
-"""A measured run in the physics' terms, and what would change if one of its settings were another."""
+"""Setup of a measured run for the physics, with changes of single settings, and the speed that is expected of it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from planner.speed.physics.observation import Labels, Observation
 from planner.speed.physics.planned_config import planned_config, units_of_a_sample
 from planner.speed.physics.planned_text_config import labels_of
 
-TRAINING_FIELDS = frozenset(one.name for one in fields(TrainingSetup))
+TRAINING_FIELDS = frozenset(each.name for each in fields(TrainingSetup))
 CLUSTER_FIELDS = {"accelerator": "accelerator", "node": "node", "nodes": "nodes", "per_node": "accelerators_per_node"}
 ORDER = "order of its channels in memory (the faster one)"
-TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
-"""Of a run that does not say, the first that fits."""
+LIKELY_STRATEGIES = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
+"""Strategies of which a run without a stated one is assumed to use the first that fits."""
 
 
 class Expectation(NamedTuple):
-    """Samples/s of the whole machine with the 90 % range, and the parts of a step."""
+    """Expected samples/s of the whole machine with the 90 % range, and the shares of the parts of a step."""
 
     value: float
     low: float
@@ -45,24 +45,25 @@ class Expectation(NamedTuple):
 
 @dataclass(frozen=True)
 class RunSetup:
-    """What was trained and how, as the run says or as is assumed: every field that the physics needs has a value."""
+    """Stated and assumed settings of a run. Every field that the physics needs has a value."""
 
     training: TrainingSetup
     cluster: Cluster
     accumulation: int
     assumed: tuple[str, ...] = ()
+    """Assumed settings in words."""
     overrides: Mapping[str, float] = field(default_factory=dict)
-    """Numbers of the physics that no setting has a word for."""
+    """Numbers of the physics that no setting names."""
 
     @property
     def network(self) -> Architecture:
-        """The network that was trained."""
+        """Trained network."""
         assert self.training.network is not None, "a run is described with its network"
         return self.training.network
 
     @property
     def seq_len(self) -> int:
-        """Tokens of a sample; of images 0."""
+        """Tokens of a sample; 0 for images."""
         return self.training.seq_len or 0
 
     @property
@@ -72,62 +73,62 @@ class RunSetup:
 
     @property
     def strategy(self) -> Strategy:
-        """How the states are shared out."""
+        """Strategy of sharing states among devices."""
         return self.training.strategy or Strategy.DDP
 
     @property
     def precision(self) -> Precision:
-        """The number format of the products."""
-        assert self.training.precision is not None, "it is assumed where a run does not state it"
+        """Number format of the products."""
+        assert self.training.precision is not None, "it is assumed if a run does not state it"
         return self.training.precision
 
     @property
     def checkpointing(self) -> Checkpointing:
-        """Which activations are computed again."""
+        """Recomputation of activations."""
         return self.training.checkpointing or Checkpointing.NONE
 
     @property
     def compiled(self) -> bool:
-        """Whether torch.compile compiles the layers."""
+        """True if torch.compile compiles the layers."""
         return bool(self.training.compiled)
 
     @property
     def adapters(self) -> Adapters | None:
-        """What is trained beside frozen weights; None: all weights are trained."""
+        """Adapters beside frozen weights; None if all weights are trained."""
         return self.training.adapters
 
     @property
     def framework(self) -> str | None:
-        """What trained it."""
+        """Framework of the training."""
         return self.training.framework
 
     @property
     def accelerator(self) -> Accelerator:
-        """On which accelerator it ran."""
+        """Accelerator of the machine."""
         return self.cluster.accelerator
 
     @property
     def node(self) -> Node:
-        """In which machine."""
+        """Machine of the run."""
         return self.cluster.node
 
     @property
     def nodes(self) -> int:
-        """In how many of them."""
+        """Number of machines."""
         return self.cluster.nodes
 
     @property
     def per_node(self) -> int:
-        """Accelerators of each machine that were used."""
+        """Number of used accelerators of each machine."""
         return self.cluster.accelerators_per_node
 
     @property
     def devices(self) -> int:
-        """All accelerators."""
+        """Number of all accelerators."""
         return self.cluster.accelerators
 
     def changed(self, **changes: Any) -> Self:
-        """Return the run with fields of its training, of its cluster, or of its own changed."""
+        """Return the run with changed fields of its training, its cluster or itself."""
         parts: dict[str, dict[str, Any]] = {"training": {}, "cluster": {}}
         own: dict[str, Any] = {}
         for name, value in changes.items():
@@ -142,25 +143,25 @@ class RunSetup:
 
     @property
     def labels(self) -> Labels:
-        """What evidence shares with it."""
+        """Labels that the run shares with evidence."""
         return labels_of(self.accelerator, "", self.framework)
 
     def observation(self) -> Observation | None:
-        """Return it as the estimator takes it, of a rate not known; None where the physics cannot compute it."""
-        found = planned_config(
+        """Return the input of the estimator with a rate of 1, or None if the physics cannot describe the run."""
+        config = planned_config(
             self.training, self.cluster, micro_batch=self.micro_batch, micro_batches=self.accumulation
         )
-        if isinstance(found, Reason):
+        if isinstance(config, Reason):
             return None
-        return Observation("", {**found.facts, **self.overrides}, self.labels, 1.0, 1.0, found.operators)
+        return Observation("", {**config.facts, **self.overrides}, self.labels, 1.0, 1.0, config.operators)
 
     def config(self) -> dict[str, float] | None:
-        """Return the physics' numbers; None where they cannot be computed."""
-        found = self.observation()
-        return None if found is None else found.config
+        """Return the numbers of the physics, or None if the physics cannot describe the run."""
+        observation = self.observation()
+        return None if observation is None else observation.config
 
     def fits(self) -> bool:
-        """Return whether it fits; True where the device's memory is not known."""
+        """Return whether the run fits in memory. An unknown memory counts as large enough."""
         hbm = self.accelerator.hbm_gib
         if hbm is None:
             return True
@@ -173,16 +174,16 @@ class RunSetup:
         return need.total_gib <= usable_gib(hbm)
 
     def largest_micro_batch(self) -> int:
-        """Return the largest micro-batch that fits; the run's own where memory is not known."""
+        """Return the largest micro-batch that fits, or the run's own if the memory is unknown."""
         if self.accelerator.hbm_gib is None:
             return self.micro_batch
         return largest_micro_batch(lambda size: self.changed(micro_batch=size).fits())
 
 
 def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
-    """Describe a run with what is assumed of it: the plainest that fits.
+    """Return the setup of a run with the plainest assumptions that fit.
 
-    None where its network or sample length is not known, or the physics does not know its accelerator.
+    Return None if its network, sample length or accelerator is unknown.
     """
     accelerator, network = catalog.accelerators.get(run.hardware.accelerator), run.architecture
     if accelerator is None or network is None or (network.sample == "tokens" and run.seq_len is None):
@@ -215,7 +216,7 @@ def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
         settings=NOTHING_STATED,
     )
     cluster = Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node)
-    setup = _that_fits(RunSetup(training, cluster, accumulation), run)
+    setup = _plainest_fitting(RunSetup(training, cluster, accumulation), run)
     if setup.adapters is not None and run.adapters is not None and setup.adapters.frozen != run.adapters.frozen:
         assumed.append("frozen weights at 4 bits, which alone fit (QLoRA)")
     if run.strategy is None and setup.devices > 1:
@@ -228,72 +229,72 @@ def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
 
 
 def usual_precision(accelerator: Accelerator) -> Precision:
-    """Return the number format of a run that states none: bf16, of a card without it fp16, else fp32."""
-    usual = (Precision.BF16, Precision.FP16)
-    return next((one for one in usual if accelerator.peak_tflops(one) is not None), Precision.FP32)
+    """Return the number format of a run that states none: the first of bf16, fp16 and fp32 that the card supports."""
+    narrow = (Precision.BF16, Precision.FP16)
+    return next((precision for precision in narrow if accelerator.peak_tflops(precision) is not None), Precision.FP32)
 
 
 def runs_beside(run: RunRecord, setup: RunSetup, catalog: Catalog) -> tuple[Observation, ...]:
-    """Return the other runs on file that say something of a run of text, as of a plan on its machine; of images none.
+    """Return the other recorded runs that inform about a run of text, and none for images.
 
-    What to expect of images comes from published evidence alone.
+    Expectations of images come from published evidence alone.
     """
-    from planner.speed.throughput.own_evidence import telling_runs
+    from planner.speed.throughput.own_evidence import informative_runs
     from planner.speed.throughput.predict_by_physics import observed_like
 
     if setup.training.sample != "tokens":
         return ()
-
-    found = telling_runs(
+    runs = informative_runs(
         setup.cluster,
         catalog,
         of_run=lambda other, node: observed_like(other, node, catalog, "tokens"),
         besides=run.id,
     )
-    return tuple(observed for _, observed in found)
+    return tuple(observed for _, observed in runs)
 
 
 def _batch(run: RunRecord) -> tuple[int, int]:
-    """Return micro-batch and accumulation; what is not said is one."""
-    each = max(1, (run.global_batch or 0) // run.hardware.accelerators)
-    accumulation = run.grad_accumulation or (max(1, each // run.micro_batch) if run.micro_batch else 1)
-    return run.micro_batch or max(1, each // accumulation), accumulation
+    """Return micro-batch and accumulation. Values that neither is stated nor follows from the global batch are 1."""
+    per_device = max(1, (run.global_batch or 0) // run.hardware.accelerators)
+    accumulation = run.grad_accumulation or (max(1, per_device // run.micro_batch) if run.micro_batch else 1)
+    return run.micro_batch or max(1, per_device // accumulation), accumulation
 
 
-def _that_fits(setup: RunSetup, run: RunRecord) -> RunSetup:
-    """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open.
+def _plainest_fitting(setup: RunSetup, run: RunRecord) -> RunSetup:
+    """Return the run with the plainest strategy and the least recomputation that fit, if it does not state them.
 
-    Adapters of a log that does not say how the frozen weights are kept: at 4 bits (QLoRA) before they are sharded.
+    If a log does not state the format of frozen weights, 4 bits (QLoRA) are assumed before sharding.
     """
-    strategies = TRIED if run.strategy is None and setup.devices > 1 else (setup.strategy,)
+    strategies = LIKELY_STRATEGIES if run.strategy is None and setup.devices > 1 else (setup.strategy,)
     ways = tuple(checkpointings_of(setup.network)) if run.checkpointing is None else (setup.checkpointing,)
-    tried = [setup.changed(strategy=one, checkpointing=way) for way in ways for one in strategies]
+    setups = [setup.changed(strategy=strategy, checkpointing=way) for way in ways for strategy in strategies]
     if run.log is not None and setup.adapters is not None and setup.adapters.frozen is None:
         narrow = setup.changed(adapters=setup.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))
         packed = [narrow.changed(strategy=strategies[0], checkpointing=way) for way in ways]
-        tried = [*(one for one in tried if one.strategy is strategies[0]), *packed, *tried]
-    return next((one for one in tried if one.fits()), tried[-1])
+        setups = [*(each for each in setups if each.strategy is strategies[0]), *packed, *setups]
+    return next((each for each in setups if each.fits()), setups[-1])
 
 
 def expectations(
     setups: list[RunSetup], calibration: Calibration, *, own: Sequence[Observation] = ()
 ) -> list[Expectation | None]:
-    """Return what the estimator expects of each, as it does of a plan: `own` are the runs on file that say something.
+    """Return the expected speed of each setup, or None for those that the physics cannot describe.
 
-    The setups are variants of one run, so they have samples of one kind.
+    The setups are variants of one run, so they have one kind of sample. `own` are recorded runs that correct the
+    estimates.
     """
     from planner.speed.estimator.text_estimator import fitted
 
-    known = [(place, one) for place, setup in enumerate(setups) if (one := setup.observation()) is not None]
-    found: list[Expectation | None] = [None] * len(setups)
-    if not known:
-        return found
-    kind, rows = kind_of_sample(setups[0].training.sample, calibration), [one for _, one in known]
+    observations = {place: row for place, setup in enumerate(setups) if (row := setup.observation()) is not None}
+    expected: list[Expectation | None] = [None] * len(setups)
+    if not observations:
+        return expected
+    kind, rows = kind_of_sample(setups[0].training.sample, calibration), list(observations.values())
     answer = kind.estimate(rows, own)
     shares = kind.step(fitted(calibration), rows).shares
-    for number, (place, one) in enumerate(known):
-        per_sample = setups[place].devices / units_of_a_sample(one.described, setups[place].training)
+    for number, (place, row) in enumerate(observations.items()):
+        per_sample = setups[place].devices / units_of_a_sample(row.described, setups[place].training)
         rates = (answer.tokens_per_s_per_gpu, answer.low_90, answer.high_90)
         value, low, high = (float(rate[number]) * per_sample for rate in rates)
-        found[place] = Expectation(value, low, high, {name: float(share[number]) for name, share in shares.items()})
-    return found
+        expected[place] = Expectation(value, low, high, {name: float(share[number]) for name, share in shares.items()})
+    return expected

@@ -1,4 +1,4 @@
-"""How a probe compares with others of the same kind of accelerator: each kind of kernel against their median."""
+"""Comparison of a probe with others of the same kind of accelerator: each kind of kernel against their median."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from planner.model.evidence.probe import KIND_NAMES, KernelKind, ProbeRecord, same_kind
 
 WORTH_SAYING = 0.02
-"""Nodes of one kind differ by 0.6 to 2 %."""
+"""Smallest difference that is reported. Nodes of one kind differ by 0.6 to 2 %."""
 
 
 class Compared(NamedTuple):
@@ -19,36 +19,37 @@ class Compared(NamedTuple):
 
     kind: KernelKind
     rate: float
-    """Of this probe against the median of all, itself among them."""
+    """Rate of this probe over the median of all probes, including this one."""
     probes: int
+    """Largest number of probes that measured a kernel of this kind."""
 
 
 def compared(probe: ProbeRecord, probes: Sequence[ProbeRecord]) -> list[Compared]:
     """Return exp(mean of ln(median seconds / seconds)) by kind, over the kernels that two probes or more have."""
-    alike = same_kind(probe, probes)
     seconds: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    for one in alike:
-        for kernel in one.kernels:
+    for alike in same_kind(probe, probes):
+        for kernel in alike.kernels:
             seconds[kernel.key].append(kernel.seconds)
-    found = []
+    comparisons = []
     for kind, kernels in probe.of_kind.items():
         shared = [kernel for kernel in kernels if len(seconds[kernel.key]) > 1]
         if shared:
             logs = [math.log(statistics.median(seconds[kernel.key]) / kernel.seconds) for kernel in shared]
             most = max(len(seconds[kernel.key]) for kernel in shared)
-            found.append(Compared(kind, math.exp(statistics.mean(logs)), most))
-    return found
+            comparisons.append(Compared(kind, math.exp(statistics.mean(logs)), most))
+    return comparisons
 
 
 def comparison_text(probe: ProbeRecord, probes: Sequence[ProbeRecord]) -> str:
-    """Write what differs by 2 % or more: "matrix products 6 % below the median of 4"; "" where there is no other."""
-    found = compared(probe, probes)
-    if not found:
+    """Return differences of 2 % or more ("matrix products 6 % below the median of 4"), or "" without other probes."""
+    comparisons = compared(probe, probes)
+    if not comparisons:
         return ""
     parts = [
-        f"{KIND_NAMES[one.kind]} {abs(one.rate - 1):.0%} {'below' if one.rate < 1 else 'above'} the median of "
-        f"{one.probes}".replace("%", " %")
-        for one in found
-        if abs(one.rate - 1) >= WORTH_SAYING
+        f"{KIND_NAMES[kind]} {abs(rate - 1):.0%} {'below' if rate < 1 else 'above'} the median of {count}".replace(
+            "%", " %"
+        )
+        for kind, rate, count in comparisons
+        if abs(rate - 1) >= WORTH_SAYING
     ]
-    return "; ".join(parts) or f"as the median of {max(one.probes for one in found)}"
+    return "; ".join(parts) or f"as the median of {max(comparison.probes for comparison in comparisons)}"

@@ -1,4 +1,4 @@
-"""Configurations of published measurements of image networks for the physics, or why there is none."""
+"""Configurations of published measurements of image networks for the physics, or reasons for refusing them."""
 
 from __future__ import annotations
 
@@ -16,38 +16,40 @@ from planner.speed.physics.observation import Labels, Observation, Refusal
 from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, format_facts, machine_facts
 
 FUSED_ATTENTION_YEAR = 2023
-"""From then on the usual frameworks call a fused attention kernel (PyTorch 2.0)."""
+"""First year in which the usual frameworks call a fused attention kernel (PyTorch 2.0)."""
 LAYOUT_NOT_STATED = 0.3
-"""Between planes and colours beside each other: the former is torch's default, the latter what fast recipes ask for."""
+"""Assumed share of channels-last if the layout is not stated. Planes are torch's default; fast recipes choose
+channels-last."""
 LARGEST_GUESSED_BATCH = 256
-"""Of NVIDIA's ResNet-50 recipe; where a batch is not stated, what half of the memory holds, at most this."""
+"""Largest micro-batch that is guessed from half of the memory: that of NVIDIA's ResNet-50 recipe."""
 FEWEST_MULTIPLICATIONS = 1 / 2.25
-"""Of fp32 convolutions on ordinary cores, where Winograd's algorithm serves them (Lavin and Gray 2015)."""
+"""Smallest share of the multiplications of fp32 convolutions on ordinary cores, with Winograd's algorithm (Lavin and
+Gray 2015)."""
 IMAGE_UNITS = ("images/s", "imgs/s", "img/s", "image/s")
 STATIC = ("mxnet", "tensorflow", "jax", "xla")
 """Frameworks that choose the layout in memory themselves."""
 
 
 def by_name(networks: Iterable[ImageNetwork]) -> dict[str, ImageNetwork]:
-    """Return networks under all of their names, in small letters."""
-    return {name.casefold(): each for each in networks for name in (each.id, *each.names)}
+    """Return networks by each of their names in lower case."""
+    return {name.casefold(): network for network in networks for name in (network.id, *network.names)}
 
 
 def find_network(name: str, networks: Mapping[str, ImageNetwork]) -> ImageNetwork | None:
-    """Look a network up by id or other spelling, also behind a path (`Classification/ConvNets/resnet50v1.5`)."""
-    said = name.strip().casefold()
-    return networks.get(said) or networks.get(said.rpartition("/")[2])
+    """Find a network by id or other spelling, also behind a path (`Classification/ConvNets/resnet50v1.5`)."""
+    spelling = name.strip().casefold()
+    return networks.get(spelling) or networks.get(spelling.rpartition("/")[2])
 
 
 def is_of_images(row: Measurement, networks: Mapping[str, ImageNetwork]) -> bool:
-    """Return whether a table's row measures images: by its unit, or by a network that is known for them."""
+    """Return whether a row measures images, by its unit or by a known image network."""
     return row.unit.casefold() in IMAGE_UNITS or find_network(row.model, networks) is not None
 
 
 def observe_image(
     row: Measurement, accelerator: Accelerator | None, networks: Mapping[str, ImageNetwork]
 ) -> Observation | Refusal:
-    """Describe a row for the physics. What the row leaves out is filled with what is usual, never with its result."""
+    """Describe a row for the physics. Fields that the row omits get usual values, never values from its result."""
     network = find_network(row.model, networks)
     refused = _refusal(row, accelerator, network)
     if refused is not None:
@@ -94,27 +96,27 @@ def _refusal(row: Measurement, accelerator: Accelerator | None, network: ImageNe
 
 
 def _format(text: str) -> str:
-    """Return the products' format; a table that says nothing means the 16 bit of mixed precision."""
-    said = text.casefold()
+    """Return the number format of the products. A table without a statement means 16-bit mixed precision."""
+    lowered = text.casefold()
     if says_bf16(text):
         return "bf16"
-    if "tf32" in said:
+    if "tf32" in lowered:
         return "tf32"
-    sixteen = any(word in said for word in ("16", "amp", "mixed", "half", "fp8"))
-    return "16bit" if sixteen or not said else "fp32"
+    sixteen = any(word in lowered for word in ("16", "amp", "mixed", "half", "fp8"))
+    return "16bit" if sixteen or not lowered else "fp32"
 
 
 def _training(row: Measurement, chosen: str) -> dict[str, float]:
-    said = f"{row.compile_kernels} {row.framework} {row.method}".casefold()
+    software = f"{row.compile_kernels} {row.framework} {row.method}".casefold()
     spread = row.parallelism.casefold()
     sixteen = chosen in SIXTEEN_BITS
-    compiled = any(word in said for word in ("xla", "torch.compile", "inductor", "dynamo"))
+    compiled = any(word in software for word in ("xla", "torch.compile", "inductor", "dynamo"))
     year = row.source_date[:4]
     return {
         "recompute": 1.0 if row.activation_checkpointing.casefold().startswith("full") else 0.0,
-        "channels_last": _layout(said, sixteen=sixteen),
-        "fused": float(compiled or ("mxnet" in said and sixteen)),
-        "flash": float("flash" in said or (year.isdecimal() and int(year) >= FUSED_ATTENTION_YEAR)),
+        "channels_last": _layout(software, sixteen=sixteen),
+        "fused": float(compiled or ("mxnet" in software and sixteen)),
+        "flash": float("flash" in software or (year.isdecimal() and int(year) >= FUSED_ATTENTION_YEAR)),
         "gradient_bytes": 2.0 if "pure" in row.precision else 4.0,
         "zero": float(row.zero[:1]) if row.zero[:1].isdecimal() else 0.0,
         "one_process": float("dataparallel" in spread and "distributed" not in spread),
@@ -122,12 +124,12 @@ def _training(row: Measurement, chosen: str) -> dict[str, float]:
     }
 
 
-def _layout(said: str, *, sixteen: bool) -> float:
-    if re.search(r"channels[_ -]?last|nhwc", said):
+def _layout(software: str, *, sixteen: bool) -> float:
+    if re.search(r"channels[_ -]?last|nhwc", software):
         return 1.0
-    if re.search(r"contiguous|nchw", said):
+    if re.search(r"contiguous|nchw", software):
         return 0.0
-    return 1.0 if sixteen and any(word in said for word in STATIC) else LAYOUT_NOT_STATED
+    return 1.0 if sixteen and any(word in software for word in STATIC) else LAYOUT_NOT_STATED
 
 
 def _batches(
@@ -137,7 +139,7 @@ def _batches(
     if micro is None and row.global_batch is not None:
         micro = max(1.0, row.global_batch / row.num_gpus / (accumulated or 1))
     if micro is None:
-        kept = sum(each.outputs + each.forward / 3 for each in operators) * facts["number_bytes"]
+        kept = sum(operator.outputs + operator.forward / 3 for operator in operators) * facts["number_bytes"]
         free = 0.5 * (accelerator.hbm_gib or 16) * 2**30
         micro = float(min(LARGEST_GUESSED_BATCH, 2 ** max(0, int(free / kept).bit_length() - 1)))
     if accumulated is None:
@@ -146,10 +148,10 @@ def _batches(
 
 
 def _framework(row: Measurement) -> str:
-    """Return a framework's family: what they differ in is how they launch and fuse."""
-    said = row.framework.casefold()
+    """Return the family of frameworks that launch and fuse kernels alike."""
+    lowered = row.framework.casefold()
     families = ("mxnet", "tensorflow", "jax", "timm", "oneflow", "paddle", "tinygrad")
-    known = next((family for family in families if family in said), None)
-    if known is None and ("ngc" in said or "nvidia" in said):
-        return "pytorch ngc" if "pytorch" in said else "ngc"
-    return known or ("pytorch" if "torch" in said else re.sub(r"[^a-z]+", " ", said).strip() or "not stated")
+    known = next((family for family in families if family in lowered), None)
+    if known is None and ("ngc" in lowered or "nvidia" in lowered):
+        return "pytorch ngc" if "pytorch" in lowered else "ngc"
+    return known or ("pytorch" if "torch" in lowered else re.sub(r"[^a-z]+", " ", lowered).strip() or "not stated")

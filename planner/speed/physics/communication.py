@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.speed.physics.compute import (
-    US,
+from planner.speed.physics.compute import US
+from planner.speed.physics.config_arrays import Configs
+from planner.speed.physics.layer_work import (
     expert_matrices,
     forward_again,
     gathers_weights,
     micro_tokens,
     trained_share,
 )
-from planner.speed.physics.config_arrays import Configs
 from planner.speed.physics.part_formula import computes, log2_of
 
 if TYPE_CHECKING:

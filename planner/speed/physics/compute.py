@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.speed.physics.config_arrays import GENERATIONS, Configs
+from planner.speed.physics.layer_work import (
+    BACKWARD,
+    expert_matrices,
+    forward_again,
+    gathers_weights,
+    layer_matrices,
+    micro_tokens,
+    passes,
+    stored_matrices,
+)
 from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
@@ -14,8 +24,6 @@ if TYPE_CHECKING:
 
 REPEATED = 0.33
 """Forward pass's share of the element-wise work and launches of forward and backward together."""
-BACKWARD = 2.0
-"""Backward pass of a product / its forward pass: one product for each of its two inputs."""
 ABOVE_RATED = 1.1
 """Largest reached peak / rated peak: GeForce cards sustain clocks up to a tenth above their rated boost."""
 NARROW_BYTES = 1.5
@@ -46,64 +54,6 @@ HOST_AGE = {
     "cdna": "newer",
 }  # fmt: skip
 """Age of the host's processor, compared with Ampere's machines. Hosts are assumed to be as old as accelerators."""
-
-
-def attention_matrices(c: Configs) -> Array:
-    """Return the weights of one layer's query, key, value and output."""
-    import numpy as np
-
-    return np.asarray(2 * c.hidden * (c.q_dim + c.kv_dim))
-
-
-def expert_matrices(c: Configs) -> Array:
-    """Return the weights of one expert of one layer; for a dense network, those of its MLP."""
-    return c.mlp_matrices * c.hidden * c.ffn_hidden
-
-
-def layer_matrices(c: Configs) -> Array:
-    """Return the weights of one layer that one token uses: attention, and the active experts."""
-    import numpy as np
-
-    return np.asarray(attention_matrices(c) + expert_matrices(c) * c.active_experts)
-
-
-def stored_matrices(c: Configs) -> Array:
-    """Return all weights of one layer, including every expert."""
-    import numpy as np
-
-    return np.asarray(attention_matrices(c) + expert_matrices(c) * c.experts)
-
-
-def passes(c: Configs) -> Array:
-    """Return the products of one training pass, in forward passes: 1 + recomputed + without gradients + backward.
-
-    With adapters, frozen weights need no gradients, which saves one.
-    """
-    return 1 + forward_again(c) + BACKWARD - c.adapters
-
-
-def forward_again(c: Configs) -> Array:
-    """Return the number of additional forward passes: recomputed ones, and those of a reference."""
-    return c.recompute + c.forward_only
-
-
-def gathers_weights(c: Configs) -> Array:
-    """Return which configurations gather sharded weights for every micro-batch; pipelines keep them gathered."""
-    import numpy as np
-
-    return np.asarray((c.zero >= 3) & (c.pp <= 1))
-
-
-def trained_share(c: Configs) -> Array:
-    """Return the trained share of the parameters: 1, or rank x inputs and outputs of adapted maps / parameters."""
-    import numpy as np
-
-    return np.where(c.adapters > 0, c.layers * c.rank * c.adapted / c.parameters, 1.0)
-
-
-def micro_tokens(c: Configs) -> Array:
-    """Return the tokens of one micro-batch on one device; context parallelism divides them."""
-    return c.micro_batch * c.seq_len / c.cp
 
 
 def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:

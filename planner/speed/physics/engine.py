@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.speed.physics.compute import REPEATED, forward_again, host_age
+from planner.speed.physics.compute import REPEATED, host_age
+from planner.speed.physics.layer_work import forward_again
 from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:

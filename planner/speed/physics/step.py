@@ -11,6 +11,7 @@ from planner.quantity.formula import applied, named
 from planner.scenario.training_setup import LARGEST_OF_TWO, LARGEST_POWER
 from planner.speed.physics import communication, compute, engine
 from planner.speed.physics.config_arrays import Configs
+from planner.speed.physics.layer_work import trained_share
 from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     owned, (_, copies) = communication.device_parameters(c), communication.expert_copies(c)
     sharded = c.zero >= 1
     share = owned.shared / np.where(sharded, c.dp * c.cp, 1.0) + owned.expert / np.where(sharded, copies, 1.0)
-    share = share * compute.trained_share(c)
+    share = share * trained_share(c)
     crossing = share / (p["offload_gb"] * 1e9)
     on_device = share * p["optimizer"] * c.optimizer_scale / (c.hbm * p["hbm"]) * c.device_scale
     return np.asarray(

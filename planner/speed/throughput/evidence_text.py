@@ -1,4 +1,4 @@
-"""Which evidence an estimate stands on, in words: a line for a table, and a clause with every count."""
+"""Texts that state the evidence of an estimate: a line for tables, and a clause with all counts."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 ASSUMED_SHARE, PLANNED_SHARE = "share of the peak (assumed)", "share of the peak (the plan's mfu)"
 LONGEST_LINE = 60
-"""Characters of a line in a table; what does not go into it leaves out names."""
+"""Most characters of a line in a table; longer lines omit names."""
 MODULES = ("SXM", "SXM2", "SXM3", "DGXS", "per", "GPU")
-"""Parts of an accelerator's id that a line leaves out; cards (PCIe, NVL) keep theirs, as they are slower."""
+"""Parts of an accelerator's id that lines omit. Cards keep "PCIe" and "NVL", because they are slower."""
 MOST_NAMES = 2
-"""Of accelerators in a clause."""
+"""Most accelerators that a clause names."""
 STATED = " (step)"
-"""Ends the line of a step that the plan states."""
+"""End of the line for a step that the plan states."""
 
 
 def evidence_clause(
     label: Labels, calibration: Calibration, own: OwnEvidence[Observation], bundled_runs: Collection[str]
 ) -> str:
-    """Write how much evidence an estimate stands on: published runs, the user's runs and steps, bundled runs."""
+    """Return the counts of an estimate's evidence: published runs, the user's steps and runs, bundled runs, probes."""
     here = calibration.seen["accelerator"].get(label.accelerator)
     published = f"{calibration.rows:,} published runs, "
     if here is not None:
@@ -43,13 +43,13 @@ def evidence_clause(
     counted = [published]
     if own.steps:
         counted.append(f"your step on {_named(step.accelerator.id for step in own.steps)}")
-    for mine, one, many in ((True, "your run", "of your runs"), (False, "bundled run", "bundled runs")):
+    for mine, singular, plural in ((True, "your run", "of your runs"), (False, "1 bundled run", "bundled runs")):
         runs = [run for run in own.runs if (run.id not in bundled_runs) is mine]
         if runs:
-            what = (one if mine else f"1 {one}") if len(runs) == 1 else f"{len(runs)} {many}"
-            counted.append(f"{what} on {_named(run.hardware.accelerator for run in runs)}")
+            count = singular if len(runs) == 1 else f"{len(runs)} {plural}"
+            counted.append(f"{count} on {_named(run.hardware.accelerator for run in runs)}")
     if own.probe.probes:
-        newest = max(one.measured_on for one in own.probe.probes)
+        newest = max(probe.measured_on for probe in own.probe.probes)
         whose = "your probe" if own.probe.of_this_machine else "a probe of another machine of the kind"
         counted.append(f"{whose} of {newest}")
     return counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])}, and {counted[-1]}"
@@ -58,7 +58,7 @@ def evidence_clause(
 def estimated_line(
     label: Labels, calibration: Calibration, own: OwnEvidence[Observation], bundled_runs: Collection[str]
 ) -> str:
-    """Write the same in a line: the user's own measurements where there are any, else what is on this accelerator."""
+    """Return an estimate's evidence in one line: the user's measurements, or else the rows of this accelerator."""
     line = f"estimated from {calibration.rows:,} published runs"
     mine = sum(run.id not in bundled_runs for run in own.runs)
     if own.steps or mine:
@@ -72,33 +72,29 @@ def estimated_line(
 
 
 def rests_on_own_figures(line: str) -> bool:
-    """Return whether one of the lines below names a figure of the person who asks: a run, a step, the plan's word."""
+    """Return whether a line names a figure of the user: a run, a probe, or a step that the plan states."""
     return " your " in line or line.endswith(STATED)
 
 
 def stated_line(step: UserStep) -> str:
-    """Write that the plan states the step itself."""
+    """Return the line for a step that the plan states."""
     by = "measured by you" if step.basis is Basis.MEASURED else f"{step.basis.value} by the plan"
     return f"{by}{STATED}"
 
 
 def measured_line(runs: Sequence[RunRecord], basis: Basis, bundled_runs: Collection[str]) -> str:
-    """Write which runs answer by themselves."""
+    """Return the line for runs that answer directly, without an estimate."""
     mine = sum(run.id not in bundled_runs for run in runs)
     if len(runs) == 1:
         whose = "your" if mine else "bundled"
         return _shortened(f"{basis.value} ({whose} run {runs[0].id})", f"{basis.value} ({whose} run)")
     if mine == len(runs):
         return f"{basis.value} ({mine} of your runs)"
-    return (
-        f"{basis.value} ({len(runs)} runs, {mine} of them yours)"
-        if mine
-        else f"{basis.value} ({len(runs)} bundled runs)"
-    )
+    return f"{basis.value} ({f'{len(runs)} runs, {mine} of them yours' if mine else f'{len(runs)} bundled runs'})"
 
 
 def scaled_line(run: RunRecord, bundled_runs: Collection[str], *, of_another_network: bool = False) -> str:
-    """Write what was measured and where, from which a rate is scaled; of another network: on the same machine."""
+    """Return the line for a rate that is scaled from a run elsewhere, or from another network on the same machine."""
     bundled = run.id in bundled_runs
     if of_another_network:
         return f"scaled from {'a' if bundled else 'your'} run of another network there"
@@ -112,7 +108,7 @@ def short_name(accelerator: str) -> str:
 
 
 def _named(accelerators: Iterable[str]) -> str:
-    names = sorted({spelled(one) for one in accelerators})
+    names = sorted({spelled(accelerator) for accelerator in accelerators})
     return " and ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} accelerators"
 
 

@@ -1,4 +1,4 @@
-"""What a probe would leave of an estimate's doubt, before anybody makes it."""
+"""Error that an estimate would have after a probe, computed before anyone runs the probe."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: Calibration) -> float:
-    """Return the standard deviation of an estimate's error after a probe of its machine, against that before it.
+    """Return the standard deviation of an estimate's error after a probe of its machine, over that before it.
 
-    The probe is one of the training's own sizes: what it leaves does not depend on what it measures.
+    The probe is assumed to measure kernels of the training's own sizes. The result does not depend on the measured
+    times. It is 1 for images, which probes do not measure.
     """
     import numpy as np
 
@@ -30,49 +31,48 @@ def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: C
     if asked.sample == "image":
         return 1.0
     kernels = kernels_of(asked.observation.config)
-    rows = [
-        one
+    probed = [
+        observation
         for kind in TRANSFER
-        for one in observed_kind(
+        for observation in observed_kind(
             kind, [kernel for kernel in kernels if kernel.kind is kind], candidate, "before it", here=True
         )
     ]
-    kind, learnt = kind_of(asked, calibration), fitted(calibration)
-    place = kind.model(learnt, [asked.observation]).place
+    network_kind, constants = kind_of(asked, calibration), fitted(calibration)
+    place = network_kind.model(constants, [asked.observation]).place
 
-    def left(anchors: Sequence[Observation]) -> float:
-        return (
-            float(update(place, kind.model(learnt, anchors).place, np.zeros(len(anchors))).left[0]) if anchors else 1.0
-        )
+    def left(measurements: Sequence[Observation]) -> float:
+        if not measurements:
+            return 1.0
+        measured = network_kind.model(constants, measurements).place
+        return float(update(place, measured, np.zeros(len(measurements))).left[0])
 
-    return left([*asked.own, *rows]) / left(list(asked.own))
+    return left([*asked.own, *probed]) / left(list(asked.own))
 
 
 def kernels_of(config: Mapping[str, float]) -> list[KernelTime]:
-    """Return the kernels of a training's own sizes, of a second each."""
+    """Return kernels of a training's own sizes, each with a placeholder time of one second."""
     sizes = {name: int(config[name]) for name in ("hidden", "kv_dim", "ffn_hidden")}
     tokens, heads = int(config["seq_len"] * config["micro_batch"]), max(1, int(config["heads"]))
     hidden, ffn = sizes["hidden"], sizes["ffn_hidden"]
-    lone: dict[str, Any] = {"precision": Precision.BF16, "seconds": 1.0, "rounds": 1}
+    maps = ((hidden, hidden, 2), (hidden, sizes["kv_dim"], 2), (hidden, ffn, 2), (ffn, hidden, 1))
     shapes: list[tuple[KernelKind, dict[str, int], dict[str, Any]]] = [
         *(
-            (KernelKind.PRODUCTS, {**sizes, "tokens": tokens, "inputs": one, "outputs": other, "times": times}, {})
-            for one, other, times in (
-                (hidden, hidden, 2),
-                (hidden, sizes["kv_dim"], 2),
-                (hidden, ffn, 2),
-                (ffn, hidden, 1),
-            )
+            (KernelKind.PRODUCTS, {**sizes, "tokens": tokens, "inputs": inputs, "outputs": outputs, "times": times}, {})
+            for inputs, outputs, times in maps
         ),
         (KernelKind.ELEMENTWISE, {**sizes, "tokens": tokens}, {}),
         (KernelKind.LOSS, {"tokens": tokens, "hidden": hidden, "vocabulary": int(config["vocab"])}, {}),
         (KernelKind.OPTIMIZER, {"parameters": int(config["parameters"])}, {}),
     ]
     head_dim = max(1, int(config["q_dim"]) // heads)
-    passed = {"batch": max(1, int(config["micro_batch"])), "length": int(config["seq_len"])}
+    batch = {"batch": max(1, int(config["micro_batch"])), "length": int(config["seq_len"])}
     shapes += [
-        (KernelKind.ATTENTION, {**passed, "heads": heads, "head_dim": head_dim}, {"kernel": "chosen: flash"}),
-        (KernelKind.LAYER, {**passed, **sizes, "head_dim": head_dim}, {}),
-        (KernelKind.LAUNCHES, {**passed, **sizes, "head_dim": head_dim}, {}),
+        (KernelKind.ATTENTION, {**batch, "heads": heads, "head_dim": head_dim}, {"kernel": "chosen: flash"}),
+        (KernelKind.LAYER, {**batch, **sizes, "head_dim": head_dim}, {}),
+        (KernelKind.LAUNCHES, {**batch, **sizes, "head_dim": head_dim}, {}),
     ]
-    return [KernelTime(kind=kind, shape=shape, **lone, **beside) for kind, shape, beside in shapes]
+    return [
+        KernelTime(kind=kind, shape=shape, precision=Precision.BF16, seconds=1.0, rounds=1, **others)
+        for kind, shape, others in shapes
+    ]

@@ -1,4 +1,4 @@
-"""Throughput from runs of the same workload by ratios: on another count of the same accelerator, or on another one."""
+"""Throughput scaled by ratios from runs of the same workload: to another number or another kind of accelerators."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from planner.speed.throughput.matching_runs import runs_to_scale, training_peak_
 from planner.speed.throughput.prediction import NoPrediction, Prediction, Ratio, no_prediction
 
 RATIO_FACTOR = 2.0
-"""90 % of the ratio's errors lie within it: published pairs have p90 55 % (docs/accuracy.md)."""
+"""Range factor of another accelerator, which holds 90 % of errors; published pairs have p90 55 % (docs/accuracy.md)."""
 BARE_STEP_FACTOR = 1.25
-"""On top, where nothing is known of the network: bandwidth and compute may weigh differently."""
+"""Additional factor without a network: the weights of bandwidth and compute are not known then."""
 SAME_ACCELERATOR_FACTOR = 1.3
-"""Another count or strategy on the same accelerator: assumed."""
+"""Range factor of another count or strategy on the same accelerator. Assumed."""
 SHORT_WINDOW_FACTOR = 1.15
-"""On top, where the run was measured for seconds: assumed."""
+"""Additional factor of a run that was measured for seconds. Assumed."""
 OTHER_COUNT = RangeFactor(SAME_ACCELERATOR_FACTOR, "another count or strategy")
 
 
 def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction | None:
-    """Predict from the nearest runs of the same workload; None where there are none.
+    """Predict from the nearest runs of the same workload; None if there are none.
 
-    On the candidate's own accelerator: between two measured counts of the same machine, else from the nearest.
-    Otherwise from another accelerator, by the ratio of peaks and bandwidths.
+    With runs on the candidate's accelerator, interpolate between two counts of the same machine, or scale the nearest
+    run. Otherwise scale a run on another accelerator by the ratio of peaks and bandwidths.
     """
     runs = runs_to_scale(job, catalog)
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
@@ -48,10 +48,11 @@ def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction 
 
 
 def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord | None:
-    """Return the run of the same workload that says most about the candidate.
+    """Return the run of the same workload that is closest to the candidate; None if there is none.
 
-    Long windows first, then runs that measured accelerators rather than links, then the run that the plan names,
-    the same strategy, and the nearest speed. On the candidate's own accelerator: the same machine and nearest count.
+    Runs on the candidate's own accelerator come first: unless a run measured the links of another machine, the order is
+    long windows, same strategy, nearest count. Of runs elsewhere, the order is: long windows, runs that measured
+    accelerators and not links, the run that the plan names, same strategy, nearest speed.
     """
     runs = runs_to_scale(job, catalog)
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
@@ -83,7 +84,10 @@ def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord |
 
 
 def _between_counts(here: list[RunRecord], candidate: Candidate, catalog: Catalog) -> Prediction | None:
-    """Compute throughput between two measured counts: a straight line in log(throughput) over log(accelerators)."""
+    """Interpolate between two measured counts: log(throughput) is a straight line over log(accelerators).
+
+    Returns None unless runs with fewer and with more accelerators exist on the same machine.
+    """
     same = [
         run
         for run in here
@@ -104,11 +108,11 @@ def _between_counts(here: list[RunRecord], candidate: Candidate, catalog: Catalo
         f"interpolated between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
         f"({high_rate:.6g} on {above[0]}): a straight line in logarithms"
     )
-    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper], catalog, grounds=(OTHER_COUNT,))
+    return _prediction(rate, SAME_ACCELERATOR_FACTOR, source, [*lower, *upper], catalog, factors=(OTHER_COUNT,))
 
 
 def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog: Catalog) -> Prediction:
-    """Compute throughput = measured x accelerators ratio x ratio of scaling shares."""
+    """Compute throughput = measured x ratio of counts x ratio of scaling shares."""
     assert anchor is not None, "the caller found runs on this accelerator"
     counts = _count_ratio(anchor, candidate, catalog)
     source = f"scaled from run {anchor.id}: {_rate_text(anchor)} x {counts.text}"
@@ -118,7 +122,7 @@ def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog:
         source,
         [anchor],
         catalog,
-        grounds=(OTHER_COUNT, *counts.grounds),
+        factors=(OTHER_COUNT, *counts.factors),
         ratios=(Ratio("accelerators", counts.value, counts.text),),
     )
 
@@ -126,10 +130,10 @@ def _from_another_count(anchor: RunRecord | None, candidate: Candidate, catalog:
 def _from_another_accelerator(
     job: Job, candidate: Candidate, anchor: RunRecord, catalog: Catalog
 ) -> Prediction | NoPrediction:
-    """Compute throughput = measured x sqrt(peak ratio x bandwidth ratio) x accelerators ratio x share ratio.
+    """Compute throughput = measured x sqrt(peak ratio x bandwidth ratio) x ratio of counts x ratio of shares.
 
-    The square root is the geometric mean of the two ratios: median error 18 % over published pairs, against 31 %
-    for peaks and 20 % for bandwidth alone (docs/accuracy.md).
+    The square root is the geometric mean of the two ratios. Its median error over published pairs is 18 %, compared
+    with 31 % for peaks alone and 20 % for bandwidths alone (docs/accuracy.md).
     """
     ratio = _device_ratio(job, candidate, anchor, catalog)
     if ratio is None:
@@ -147,7 +151,7 @@ def _from_another_accelerator(
         [anchor],
         catalog,
         notes=ratio.notes,
-        grounds=(RangeFactor(RATIO_FACTOR, "ratio of accelerators"), *counts.grounds, *unknown),
+        factors=(RangeFactor(RATIO_FACTOR, "ratio of accelerators"), *counts.factors, *unknown),
         ratios=(Ratio("peak and bandwidth", ratio.value, ratio.text), Ratio("accelerators", counts.value, counts.text)),
     )
     dates = [day for day in (predicted.as_of, candidate.accelerator.as_of) if day]
@@ -156,7 +160,7 @@ def _from_another_accelerator(
 
 @dataclass(frozen=True)
 class _DeviceRatio:
-    """How much faster one accelerator is than another by their data sheets, and the text to recompute it."""
+    """Speed of one accelerator over that of another by their data sheets, and the text to recompute it."""
 
     value: float
     text: str
@@ -165,12 +169,12 @@ class _DeviceRatio:
 
 @dataclass(frozen=True)
 class _CountRatio:
-    """How much faster more accelerators are than those measured, true within `factor`, and the text to recompute it."""
+    """Speed of the candidate's accelerators over that of the measured ones, within `factor`, and the text."""
 
     value: float
     text: str
     factor: float
-    grounds: tuple[RangeFactor, ...]
+    factors: tuple[RangeFactor, ...]
 
 
 def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Catalog) -> _DeviceRatio | None:
@@ -183,7 +187,7 @@ def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Ca
     measured_peak, measured_note = training_peak_tflops(measured, anchor.precision or unstated)
     if peak is None or measured_peak is None:
         return None
-    notes = tuple(one for one in (note, measured_note) if one)
+    notes = tuple(filter(None, (note, measured_note)))
     bandwidth, measured_bandwidth = candidate.accelerator.hbm_gb_per_s, measured.hbm_gb_per_s
     value = math.sqrt(peak / measured_peak * bandwidth / measured_bandwidth)
     text = f"sqrt({peak:g}/{measured_peak:g} TFLOP/s x {bandwidth:g}/{measured_bandwidth:g} GB/s)"
@@ -191,16 +195,15 @@ def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Ca
 
 
 def _count_ratio(anchor: RunRecord, candidate: Candidate, catalog: Catalog) -> _CountRatio:
-    """Return the ratio of counts times that of scaling shares."""
-    ours = scaling_of(candidate)
-    theirs = _scaling_of(anchor, catalog)
+    """Return the ratio of counts x the ratio of scaling shares."""
+    asked, measured = scaling_of(candidate), _scaling_of(anchor, catalog)
     count = anchor.hardware.accelerators
     text = f"{candidate.accelerators}/{count} accelerators"
-    if ours.share != theirs.share:
-        text += f" x {ours.share:.4g}/{theirs.share:.4g} of linear scaling"
-    same = candidate.accelerators == count and ours == theirs
-    value = candidate.accelerators / count * ours.share / theirs.share
-    return _CountRatio(value, text, 1.0, ()) if same else _CountRatio(value, text, ours.factor, ours.grounds)
+    if asked.share != measured.share:
+        text += f" x {asked.share:.4g}/{measured.share:.4g} of linear scaling"
+    same = candidate.accelerators == count and asked == measured
+    value = candidate.accelerators / count * asked.share / measured.share
+    return _CountRatio(value, text, 1.0, ()) if same else _CountRatio(value, text, asked.factor, asked.factors)
 
 
 def _scaling_of(run: RunRecord, catalog: Catalog) -> Scaling:
@@ -235,13 +238,13 @@ def _prediction(
     runs: list[RunRecord],
     catalog: Catalog,
     *,
-    grounds: tuple[RangeFactor, ...],
+    factors: tuple[RangeFactor, ...],
     ratios: tuple[Ratio, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Prediction:
     if any(run.short_window for run in runs):
         factor *= SHORT_WINDOW_FACTOR
-        grounds += (RangeFactor(SHORT_WINDOW_FACTOR, "measured for seconds"),)
+        factors += (RangeFactor(SHORT_WINDOW_FACTOR, "measured for seconds"),)
     dates = [run.throughput.as_of for run in runs if run.throughput.as_of]
     batches = sorted({run.micro_batch for run in runs if run.micro_batch})
     if batches:
@@ -249,7 +252,7 @@ def _prediction(
     return Prediction(
         samples_per_s=Interval.within_factor(rate, factor),
         basis=Basis.MODELLED,
-        write_source=lambda: f"{source}; within a factor of {_range_text(factor, grounds)}",
+        write_source=lambda: f"{source}; within a factor of {_range_text(factor, factors)}",
         as_of=min(dates, default=None),
         known_from=scaled_line(runs[0], catalog.bundled_runs),
         runs=tuple(runs),
@@ -258,7 +261,7 @@ def _prediction(
     )
 
 
-def _range_text(factor: float, grounds: tuple[RangeFactor, ...]) -> str:
-    """Write a range's factor as the product that it is: `2.75 = 2 (ratio of accelerators) x 1.1 (link) x ...`."""
-    terms = " x ".join(f"{one.value:g} ({one.what})" for one in grounds)
-    return terms if len(grounds) == 1 else f"{factor:.4g} = {terms}"
+def _range_text(factor: float, factors: tuple[RangeFactor, ...]) -> str:
+    """Return a range's factor as a product: `2.75 = 2 (ratio of accelerators) x 1.1 (link) x ...`."""
+    terms = " x ".join(f"{part.value:g} ({part.cause})" for part in factors)
+    return terms if len(factors) == 1 else f"{factor:.4g} = {terms}"

@@ -1,4 +1,4 @@
-"""How much faster one accelerator is than another in training: the ratio of two measured runs of one workload. Pure."""
+"""Speed of one accelerator over that of another in training, from two measured runs of one workload."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from planner.model.quantity import Quantity, Unit, weakest
 from planner.speed.throughput.scaling_table import SETTINGS
 
 LEAST_DIFFERENCE = 0.03
-"""One instance against another of the same kind differs by up to 2 %: less than this is no difference."""
+"""Least difference that counts. Two instances of one kind differ by up to 2 %."""
 MAY_DIFFER_TUNED = ("mode", "micro_batch")
 
 
 def hardware_ratio(run: RunRecord, base: RunRecord) -> RatioDocument:
-    """Ratio = (rate / accelerators) of `run` / (rate / accelerators) of `base`; 2 is twice as fast.
+    """Return the ratio (rate / accelerators) of `run` / (rate / accelerators) of `base`; 2 is twice as fast.
 
-    Its range is that of the starts: low / high to high / low. Raises InputError where they trained different networks.
+    Its range is low / high to high / low of the two rates. Raises InputError if the runs are the same or trained
+    different networks.
     """
     if run.id == base.id:
         raise InputError("a run is compared with itself.", fix="Name two different runs.")

@@ -1,4 +1,4 @@
-"""Which measured runs say something about a candidate, and how much."""
+"""Selection of measured runs: those that answer for a candidate, and those that may be scaled to it."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ from planner.scenario.training_setup import (
     setup_of_run,
 )
 from planner.speed.memory.planned_settings import planned_settings
-from planner.speed.throughput.power_cap import as_delivered, same_cap
+from planner.speed.throughput.power_cap import same_cap, uncapped_runs
 
-OF_THE_WORKLOAD = ("network", "seq_len", "method", "objective", "adapters")
-"""The fields that say what is trained; the others say how."""
+WORKLOAD_FIELDS = ("network", "seq_len", "method", "objective", "adapters")
+"""Fields that describe the workload; the other fields describe how it is trained."""
 MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len", "sequence_tokens")
-"""Fields that the run which a plan starts from need not state."""
+"""Fields that a run may omit if the plan names it as its workload."""
 ANOTHER_OWNER = "was measured on another owner's machine: it is no measurement of yours"
-NOTED = ("global_batch",)
-"""Fields in which a measurement may differ from what is asked; the answer says so."""
+NOTED_FIELDS = ("global_batch",)
+"""Fields in which a measurement may differ from the plan; the answer notes the difference."""
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
     """Return whether a run trained the job's network, or the same adapters, on samples of the job's length.
 
-    A run that does not state length or adapters may be scaled to the job. It never counts as a measurement of it. Of
-    one with rollouts the samples are completions, whose rate is no job's.
+    A run that does not state length or adapters is accepted here, for scaling; it never counts as a measurement. Runs
+    with rollouts are refused, because their samples are completions and a job's samples are prompts.
     """
     if has_rollouts(run):
         return False
     network = job.setup.network
     if run.architecture is not None and network is not None and not is_same_network(run.architecture, network):
-        return False  # most runs, found without comparing the rest
-    found = differences(job.setup, setup_of_run(run), only=OF_THE_WORKLOAD)
+        return False  # most runs end here, without the slower comparison below
+    found = differences(job.setup, setup_of_run(run), only=WORKLOAD_FIELDS)
     return Agreement.DIFFERENT not in found.values()
 
 
 def asked_setup(job: Job, candidate: Candidate) -> TrainingSetup:
-    """Return the setup that a job asks for on a candidate: with the split that was chosen, and the plan's strategy."""
+    """Return the setup that a job asks for on a candidate, with the candidate's split and the plan's strategy."""
     stated = candidate.option.strategy or job.setup.strategy
     strategy = None if stated is None or stated == "auto" else stated
     return with_kernels(replace(job.setup, strategy=strategy, split=candidate.split))
 
 
 def with_kernels(setup: TrainingSetup) -> TrainingSetup:
-    """Return a setup with what its framework's name says of kernels and loss: "HF Trainer, liger"."""
+    """Return a setup with the kernels and the loss that its framework's name implies, as in "HF Trainer, liger"."""
     return replace(setup, settings=planned_settings(setup.settings, setup.framework))
 
 
 def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunRecord]:
-    """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
+    """Return the runs that measured this candidate, reduced to the best evidence.
 
-    They are the user's own and can be believed. Long windows come before short ones, and only our newest method counts.
-    The plan's global batch comes before others. Where the plan leaves something open, as the micro-batch, the setup of
-    the fastest run is taken.
+    Only believable runs of the user count. Long windows are preferred to short ones, and the plan's global batch to
+    others. Of our benchmark's methods only the newest counts. If the plan leaves fields open, such as the micro-batch,
+    runs with the setup of the fastest one are returned.
     """
     matches = [
         run
-        for run in _of_the_setup(job, candidate, catalog)
+        for run in _runs_of_setup(job, candidate, catalog)
         if run.id not in catalog.bundled_runs
         and run.strategy in (None, candidate.strategy)
         and not why_not_believed(run, job, catalog)
@@ -86,9 +86,9 @@ def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunR
 
 
 def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[RunNotCounted, ...]:
-    """Return each run of the same setup on the same hardware that is no measurement, and why."""
+    """Return each run of the same setup on the same hardware that does not count as a measurement, with the reason."""
     found = []
-    for run in _of_the_setup(job, candidate, catalog):
+    for run in _runs_of_setup(job, candidate, catalog):
         if (why := why_not_believed(run, job, catalog)) is not None:
             found.append(RunNotCounted(run=run.id, why=why, believed=False))
         elif run.id in catalog.bundled_runs:
@@ -96,10 +96,10 @@ def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[
     return tuple(found)
 
 
-def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:
-    """Yield the runs on the same hardware that state the same in every field that the plan states.
+def _runs_of_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:
+    """Yield the runs on the same hardware that agree with the plan in every field that the plan states.
 
-    A run that the plan names as its workload may omit what MAY_OMIT names: the plan says that it is this training.
+    A run that the plan names as its workload may omit the fields in MAY_OMIT.
     """
     if candidate.parallel_config is not None:
         return
@@ -107,14 +107,14 @@ def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[
     for run in catalog.runs.values():
         if not has_rollouts(run) and same_hardware(run, candidate) and same_cap(run, candidate):
             may_omit = MAY_OMIT if _is_named(run, job) else ()
-            if agrees_where_stated(asked, with_kernels(setup_of_run(run)), besides=NOTED, may_omit=may_omit):
+            if agrees_where_stated(asked, with_kernels(setup_of_run(run)), besides=NOTED_FIELDS, may_omit=may_omit):
                 yield run
 
 
 def why_not_believed(run: RunRecord, job: Job | None, catalog: Catalog) -> str | None:
-    """Return why a run decides nothing: the audit doubts its speed, or its log does. None where it may be believed.
+    """Return the reason not to believe a run: doubts of the audit or of its log. None if it may be believed.
 
-    A doubtful log answers only for a plan that names it, so without a plan (None) not at all.
+    A run with a doubtful log is believed only for a plan that names it, so never without a job.
     """
     if run.id in catalog.impossible_runs:
         return f"the audit finds it impossible: planner audit {run.id}"
@@ -132,24 +132,24 @@ def _is_named(run: RunRecord, job: Job | None) -> bool:
 def runs_to_scale(job: Job, catalog: Catalog) -> list[RunRecord]:
     """Return the runs of the same workload whose speed may be scaled to another machine.
 
-    Impossible runs never count. Doubtful ones count only where there are no others, so that a network which the
-    estimator does not know still gets an answer; the answer names the doubt.
+    Impossible runs never count. Doubtful runs count only if there are no others, so that a network which the estimator
+    does not know still gets an answer; the answer names the doubt.
     """
     runs = [
         run
-        for run in as_delivered(catalog.runs.values())
+        for run in uncapped_runs(catalog.runs.values())
         if run.id not in catalog.impossible_runs and same_workload(run, job)
     ]
     return [run for run in runs if why_not_believed(run, job, catalog) is None] or runs
 
 
 def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:
-    """Return the peak that a job in this precision reaches for, and a note where the hardware lacks it.
+    """Return the peak in TFLOP/s for a job's precision, and a note if the hardware lacks the precision.
 
-    Without a stated precision: the 16-bit peak. Without hardware for it: fp32, as bf16 on Volta falls back to.
+    Without a stated precision it is the 16-bit peak. Without hardware for the precision it is the fp32 peak, as for
+    bf16 on Volta. Returns None for the peak if it is not known.
     """
-    wanted = [precision] if precision else [Precision.BF16, Precision.FP16]
-    for choice in wanted:
+    for choice in [precision] if precision else [Precision.BF16, Precision.FP16]:
         peak = accelerator.peak_tflops(choice)
         if peak is not None:
             return peak, None

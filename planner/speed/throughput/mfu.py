@@ -1,4 +1,4 @@
-"""MFU of a run record, and what it is computed from: the network's FLOPs and the nominal peak."""
+"""MFU (model FLOPs utilization) of a run record, from the network's FLOPs and the nominal peak."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from planner.network.method_work import method_flops_per_sample
 from planner.speed.throughput.matching_runs import training_peak_tflops
 
 CONVENTIONS = (FlopsConvention.FULL_ATTENTION, FlopsConvention.CAUSAL)
-"""The first is the headline's; the second stands beside it."""
+"""Conventions in which MFU is shown; the headline uses the first."""
 
 
 def flops_by_convention(
     architecture: Architecture, *, seq_len: int | None, adapters: bool, objective: MethodSettings = NEXT_TOKEN
 ) -> dict[str, float]:
-    """Return the training FLOPs of one sample, by the name of the convention; recomputation does not count."""
+    """Return the training FLOPs of one sample by the convention's name; recomputation does not count."""
     return {
         convention.value: method_flops_per_sample(
             architecture, objective, seq_len=seq_len, convention=convention, adapters=adapters
@@ -28,7 +28,7 @@ def flops_by_convention(
 
 
 def mfu_of_run(run: RunRecord, accelerator: Accelerator | None) -> dict[str, float]:
-    """Return a run's MFU by the name of the convention; empty where network, sample length or peak are not known."""
+    """Return a run's MFU by the convention's name; empty if network, sample length or peak is not known."""
     if accelerator is None or run.architecture is None:
         return {}
     if run.architecture.sample == "tokens" and run.seq_len is None:

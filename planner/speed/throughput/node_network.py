@@ -1,4 +1,4 @@
-"""The network between the nodes of a candidate: whether it is known, and what an assumed one adds to a range."""
+"""Network between the nodes of a candidate: whether it is known, and the range that an assumed one adds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.scenario.job import Job
 from planner.scenario.machine import machine_of
 from planner.speed.physics.interconnect import RACK_DOMAIN, is_rack
 from planner.speed.throughput.matching_runs import same_workload, why_not_believed
-from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.power_cap import uncapped_runs
 
 NOT_KNOWN = Reason(
     code=ReasonCode.NODE_NETWORK_NOT_KNOWN,
@@ -27,9 +27,9 @@ SINGLE_NODES = Reason(
 
 
 def is_stated(node: Node, accelerator: Accelerator, *, nodes: int, per_node: int) -> bool:
-    """Return whether the network between so many nodes is stated, or none is needed.
+    """Return whether the network between the nodes is stated or not needed.
 
-    None is needed by one node alone, nor by nodes of one rack whose accelerators one NVLink switch joins.
+    A single node needs none, and neither do the nodes of one rack whose accelerators one NVLink switch joins.
     """
     if nodes == 1 or node.network_gbit_per_s is not None:
         return True
@@ -37,9 +37,9 @@ def is_stated(node: Node, accelerator: Accelerator, *, nodes: int, per_node: int
 
 
 def network_problem(job: Job, candidate: Candidate, catalog: Catalog) -> Reason | None:
-    """Return why no speed over the candidate's nodes can be estimated; None where one can.
+    """Return the reason why no speed over the candidate's nodes can be estimated; None if one can.
 
-    A run of the same workload on several nodes of that machine has measured its network, whatever it carries.
+    The network need not be stated if a run of the same workload used several nodes of that machine.
     """
     node = candidate.node
     stated = is_stated(node, candidate.accelerator, nodes=candidate.nodes, per_node=candidate.accelerators_per_node)
@@ -49,24 +49,25 @@ def network_problem(job: Job, candidate: Candidate, catalog: Catalog) -> Reason 
         and why_not_believed(run, job, catalog) is None
         and same_workload(run, job)
         and machine_of(run, catalog)[0].id == node.id
-        for run in as_delivered(catalog.runs.values())
+        for run in uncapped_runs(catalog.runs.values())
     ):
         return None
     return SINGLE_NODES if node.clusters is ClusterSale.SINGLE_NODES else NOT_KNOWN
 
 
 def is_assumed(candidate: Candidate) -> bool:
-    """Return whether the speed of the candidate rests on a range of networks that no source narrows down."""
+    """Return whether the candidate's speed depends on a network for which only a range is known."""
     return candidate.nodes > 1 and candidate.node.network_range is not None
 
 
 def with_assumed_network(
     rate: Interval, candidate: Candidate, rate_over: Callable[[Candidate], float | None]
 ) -> Interval:
-    """Return a rate over the likeliest network with a range that holds the slowest and the fastest one too.
+    """Return the rate over the likeliest network, with a range that includes the slowest and the fastest network.
 
-    rate x (1; rate over the slowest / rate; rate over the fastest / rate), with independent errors. `rate_over` gives
-    the rate of a candidate with another network, None where it has none.
+    rate x (1; rate over the slowest / rate; rate over the fastest / rate), with independent errors
+
+    `rate_over` returns the rate of a candidate with another network, or None.
     """
     assert candidate.node.network_range is not None
     ends = [

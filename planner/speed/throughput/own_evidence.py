@@ -1,4 +1,4 @@
-"""The measurements that correct an estimate: runs on file, and steps that the plan states for its machines."""
+"""Measurements that correct an estimate: stored runs, and steps that the plan states for its machines."""
 
 from __future__ import annotations
 
@@ -20,30 +20,31 @@ from planner.speed.physics.observation import Observation
 from planner.speed.throughput.linear_scaling import is_communication_bound
 from planner.speed.throughput.matching_runs import why_not_believed
 from planner.speed.throughput.node_network import is_stated
-from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.power_cap import uncapped_runs
 from planner.speed.throughput.probe_evidence import NO_PROBE, ProbeEvidence
 
 MOST_MEASUREMENTS = 64
-"""That one answer conditions on: the nearest."""
+"""Most measurements that correct one answer; the closest are used."""
 
 Observed = TypeVar("Observed", bound=Observation)
 Observed_co = TypeVar("Observed_co", bound=Observation, covariant=True)
-OfStep = Callable[[Job, Candidate, float, DeviceFit], Observed | None]
-"""Of a job on a candidate at so many samples/s, with its micro-batch."""
+DescribeStep = Callable[[Job, Candidate, float, DeviceFit], Observed | None]
+"""Function that describes a stated step: from a job, a candidate, samples/s, and the fit with the micro-batch."""
 
 
 @dataclass(frozen=True)
 class OwnEvidence(Generic[Observed_co]):
-    """What corrects an estimate: steps first, then runs, those of its own accelerator before others."""
+    """Measurements that correct an estimate."""
 
     observations: tuple[Observed_co, ...]
+    """Steps first, then runs, with those of the estimate's own accelerator before others, then kernels of probes."""
     steps: tuple[Candidate, ...]
-    """The options whose steps are among them."""
+    """Options whose steps are among the observations."""
     runs: tuple[RunRecord, ...]
+    """Runs that are among the observations."""
     notes: tuple[str, ...]
-    """Which steps of the plan are not among them, and why."""
+    """Reasons why other steps of the plan are not used."""
     probe: ProbeEvidence = NO_PROBE
-    """Kernels that were measured one by one; they stand last among the observations."""
 
 
 def own_evidence(
@@ -52,12 +53,13 @@ def own_evidence(
     catalog: Catalog,
     *,
     of_run: Callable[[RunRecord, Node], Observed | None],
-    of_step: OfStep[Observed],
+    of_step: DescribeStep[Observed],
 ) -> OwnEvidence[Observed]:
-    """Return what says something of a candidate: all on its accelerator, others unless bound by links.
+    """Return the measurements that correct a candidate's estimate.
 
-    `of_run` and `of_step` describe one in the physics' terms; None where it says too little. Runs
-    that something was found wrong with correct nothing.
+    They are all on its accelerator, and those on other accelerators unless links limited them. `of_run` and `of_step`
+    describe a measurement in the physics' terms, or return None if it states too little. Runs with a bad verdict are
+    not used.
     """
     steps: list[tuple[Candidate, Observed]] = []
     refused: list[tuple[Candidate, str]] = []
@@ -67,7 +69,7 @@ def own_evidence(
             refused.append((stepped, observed))
         else:
             steps.append((stepped, observed))
-    runs = telling_runs(candidate.cluster, catalog, of_run=of_run, job=job)
+    runs = informative_runs(candidate.cluster, catalog, of_run=of_run, job=job)
     runs = runs[: max(0, MOST_MEASUREMENTS - len(steps))]
     return OwnEvidence(
         observations=tuple(observed for _, observed in (*steps, *runs)),
@@ -77,7 +79,7 @@ def own_evidence(
     )
 
 
-def telling_runs(
+def informative_runs(
     cluster: Cluster,
     catalog: Catalog,
     *,
@@ -85,40 +87,44 @@ def telling_runs(
     job: Job | None = None,
     besides: str | None = None,
 ) -> list[tuple[RunRecord, Observed]]:
-    """Return the runs that say something of a cluster, those of its accelerator first; `besides` names one that is
-    asked about itself.
+    """Return the runs that inform about a cluster, described by `of_run`, those of its accelerator first.
+
+    `besides` is the id of a run to leave out.
     """
     runs: list[tuple[RunRecord, Observed]] = []
-    for run in as_delivered(catalog.runs.values()):
-        passed_over = run.id == besides or _is_of_another_site(run, catalog) or bool(run.verdict)
-        passed_over = passed_over or why_not_believed(run, job, catalog) is not None
-        node = None if passed_over else _telling_node(run, cluster, catalog)
-        of_this = None if node is None else of_run(run, node)
-        if of_this is not None:
-            runs.append((run, of_this))
+    for run in uncapped_runs(catalog.runs.values()):
+        if run.id == besides or run.verdict or _is_of_another_site(run, catalog):
+            continue
+        if why_not_believed(run, job, catalog) is not None:
+            continue
+        node = _informative_node(run, cluster, catalog)
+        observed = None if node is None else of_run(run, node)
+        if observed is not None:
+            runs.append((run, observed))
     runs.sort(key=lambda pair: (pair[0].hardware.accelerator != cluster.accelerator.id, pair[0].id))
     return runs[:MOST_MEASUREMENTS]
 
 
 def steps_not_used(job: Job, why: str) -> tuple[str, ...]:
-    """Return the note of an estimate that no step of the plan corrects, whatever its machine."""
+    """Return the note of an estimate that no step of the plan can correct."""
     return tuple(_refusals((stepped, why) for stepped in job.stated_steps))
 
 
 def step_name(stepped: Candidate) -> str:
-    """Return by what an option's step is called among measurements."""
+    """Return the id of an option's step as a measurement."""
     return f"step of {stepped.id}"
 
 
 def _is_of_another_site(run: RunRecord, catalog: Catalog) -> bool:
-    """Return whether a bundled run was measured on a machine that no plan can name: its site is not the reader's."""
+    """Return whether a bundled run was measured on a machine outside the catalog, which plans cannot name."""
     return run.id in catalog.bundled_runs and run.hardware.node not in catalog.nodes
 
 
-def _telling_node(run: RunRecord, candidate: Cluster, catalog: Catalog) -> Node | None:
-    """Return the node of a run that says something of the candidate, with the network that the plan may state for it.
+def _informative_node(run: RunRecord, candidate: Cluster, catalog: Catalog) -> Node | None:
+    """Return the node of a run that informs about the candidate, with the network that the plan states for it.
 
-    A run over a network that nobody states was slowed by nobody knows what: it tells of several such nodes alone.
+    Returns None if the run does not inform. A run over an unknown network informs only about several nodes of the same
+    machine, because that network may have slowed it.
     """
     node, accelerator = machine_of(run, catalog)
     if node.id == candidate.node.id:
@@ -137,11 +143,11 @@ def _observed_step(
     stepped: Candidate,
     candidate: Candidate,
     catalog: Catalog,
-    of_step: OfStep[Observed],
+    of_step: DescribeStep[Observed],
 ) -> Observed | str:
-    """Describe the step of an option in the physics' terms, or return why it does not correct the candidate."""
+    """Return an option's step in the physics' terms, or the reason why it does not correct the candidate."""
     step, nodes, per_node = stepped.option.step, stepped.nodes, stepped.accelerators_per_node
-    assert step is not None, "only options with a step are asked"
+    assert step is not None, "the caller passes options with a step"
     if step.basis is not Basis.MEASURED:
         return f"{step.basis.value}, and only a measured step corrects other machines"
     if stepped.option.power_cap_w is not None:
@@ -151,7 +157,7 @@ def _observed_step(
         return "its links may have bound it, so it says little of other accelerators"
     if not is_stated(stepped.node, stepped.accelerator, nodes=nodes, per_node=per_node):
         return "the network between its nodes is not known"
-    its_job = replace(job, setup=replace(job.setup, global_batch=step.batch))
+    step_job = replace(job, setup=replace(job.setup, global_batch=step.batch))
     for strategy in _strategies(stepped):
         alone = replace(
             stepped,
@@ -159,22 +165,20 @@ def _observed_step(
             strategy=strategy,
             any_strategy=False,
         )
-        fitting = fit(its_job, alone, None, catalog)
+        fitting = fit(step_job, alone, None, catalog)
         if fitting.fits is not False:
-            return (
-                of_step(its_job, alone, step.batch / step.seconds, fitting)
-                or "the estimator cannot describe its machine or network"
-            )
+            observed = of_step(step_job, alone, step.batch / step.seconds, fitting)
+            return observed or "the estimator cannot describe its machine or network"
     return "by the memory estimate it does not fit there, so what ran is not known"
 
 
 def _strategies(stepped: Candidate) -> list[Strategy]:
-    """Return the strategies that the step may have had, the plainest first."""
+    """Return the strategies that the step may have used, the simplest first."""
     return list(Strategy) if stepped.any_strategy and stepped.accelerators > 1 else [stepped.strategy]
 
 
 def _refusals(refused: Iterable[tuple[Candidate, str]]) -> list[str]:
-    """Write one note for each reason."""
+    """Return one note for each reason, with the names of all options that it concerns."""
     by_reason: dict[str, list[str]] = {}
     for stepped, why in refused:
         by_reason.setdefault(why, []).append(stepped.id)

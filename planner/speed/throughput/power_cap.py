@@ -1,4 +1,4 @@
-"""Accelerators held under a power limit: a setting of its own, with its own measurements, never assumed to be free."""
+"""Power limits of accelerators. Their effect on speed is never estimated; only runs under the limit measure it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from planner.scenario.candidate import Candidate
 
 
 def cap_w(run: RunRecord) -> float | None:
-    """Return the tightest limit of all devices and starts in watts; None: the factory limit, or not recorded."""
+    """Return the lowest limit of all devices and starts in watts; None if it is the factory limit or not recorded."""
     return tightest_cap_w([device for start in run.telemetry for device in start.get("devices") or ()])
 
 
 def same_cap(run: RunRecord, candidate: Candidate) -> bool:
-    """Return whether a run was made under the limit that an option asks for; under none where it asks for none."""
-    wanted, had = candidate.option.power_cap_w, cap_w(run)
-    if wanted is None or had is None:
-        return wanted is None and had is None
-    return abs(had - wanted) <= SAME_LIMIT * wanted
+    """Return whether a run and an option have the same power limit, or both have none."""
+    wanted, measured = candidate.option.power_cap_w, cap_w(run)
+    if wanted is None or measured is None:
+        return wanted is None and measured is None
+    return abs(measured - wanted) <= SAME_LIMIT * wanted
 
 
-def as_delivered(runs: Iterable[RunRecord]) -> list[RunRecord]:
-    """Return the runs that no limit slowed down: they alone say something of other machines and settings."""
+def uncapped_runs(runs: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return the runs without a power limit. Only these inform about other machines and settings."""
     return [run for run in runs if cap_w(run) is None]
 
 
-def not_measured(candidate: Candidate) -> Reason:
-    """Return why nothing is known of an option under a limit that nobody measured."""
+def cap_not_measured(candidate: Candidate) -> Reason:
+    """Return the reason that an option's speed is not known, because no run was measured under its limit."""
     watts = candidate.option.power_cap_w
     assert watts is not None, "the option has a limit"
     text = (
@@ -41,18 +41,18 @@ def not_measured(candidate: Candidate) -> Reason:
 
 
 def effect(capped: Sequence[RunRecord], free: Sequence[RunRecord]) -> str | None:
-    """Write what the limit did to speed and power, against the same work as delivered; None where not known."""
+    """Return a note on speed and power under a limit, relative to the same work without it; None if not known."""
     if not capped or not free:
         return None
     speed = _median(capped, "throughput") / _median(free, "throughput")
-    words = f"the power cap left {speed:.3g} of the speed"
+    note = f"the power cap left {speed:.3g} of the speed"
     for name, what in (("power", "machine's"), ("accelerator_power", "accelerators'")):
         pair = [[getattr(run, name) for run in runs if getattr(run, name) is not None] for runs in (capped, free)]
         if all(pair):
             low, high = (statistics.median(quantity.value for quantity in quantities) for quantities in pair)
-            words += f" and {low / high:.3g} of the {what} power"
+            note += f" and {low / high:.3g} of the {what} power"
             break
-    return f"{words}, measured against {free[0].id}"
+    return f"{note}, measured against {free[0].id}"
 
 
 def _median(runs: Sequence[RunRecord], name: str) -> float:

@@ -1,7 +1,7 @@
-"""Throughput that nobody measured: `predict` answers for every kind of network.
+"""Throughput without a measurement, for every kind of network.
 
-A plan's own MFU comes first; then the estimator, where the network is known; then ratios of runs of the same workload.
-Over several nodes only where the network between them is known, or a range of what it may be.
+A plan's MFU comes first, then the estimator if the network is known, then ratios of runs of the same workload. Several
+nodes are predicted only if the network between them, or its range, is known.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from dataclasses import replace
 
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
+from planner.model.evidence.probe import KernelKind, ProbeRecord
+from planner.model.hardware.machines import Accelerator
+from planner.model.network.workload import Precision
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit
@@ -19,19 +22,18 @@ from planner.speed.throughput.own_evidence import steps_not_used
 from planner.speed.throughput.predict_by_physics import predict_by_physics
 from planner.speed.throughput.predict_rollouts import predict_rollouts
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
-from planner.speed.throughput.probe_evidence import CPU, is_run_of
-from planner.speed.throughput.probed_processor import probed_processor
+from planner.speed.throughput.probe_evidence import CPU, is_of, is_run_of
 from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
 
 
 def predict(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None = None
 ) -> Prediction | NoPrediction:
-    """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
+    """Predict the throughput of a job on a candidate that no run measured."""
     if job.setup.objective.generates and (lacking := _without_generation(job, candidate, catalog)) is not None:
         return no_prediction(ReasonCode.NOT_MEASURED, lacking)
     if job.mfu is not None and job.setup.network is not None:
-        return _unmoved_by_steps(from_mfu(job, candidate), job, "the plan's mfu comes first")
+        return _with_unused_steps(from_mfu(job, candidate), job, "the plan's mfu comes first")
     if (problem := network_problem(job, candidate, catalog)) is not None:
         return NoPrediction(problem)
     answer = _over_its_network(job, candidate, catalog, fitting)
@@ -39,8 +41,8 @@ def predict(
         return answer
 
     def rate_over(other: Candidate) -> float | None:
-        of_other = _over_its_network(job, other, catalog, fitting)
-        return None if isinstance(of_other, NoPrediction) else of_other.samples_per_s.value
+        prediction = _over_its_network(job, other, catalog, fitting)
+        return None if isinstance(prediction, NoPrediction) else prediction.samples_per_s.value
 
     return replace(answer, samples_per_s=with_assumed_network(answer.samples_per_s, candidate, rate_over))
 
@@ -53,19 +55,58 @@ def _over_its_network(
     if job.setup.sample == "tokens" and candidate.accelerator.id == CPU and calibration is not None:
         probed = probed_processor(candidate, catalog)
         if probed is not None:
-            here_run = {key: run for key, run in catalog.runs.items() if is_run_of(run, candidate)}
-            known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}, "runs": here_run})
+            runs = {key: run for key, run in catalog.runs.items() if is_run_of(run, candidate)}
+            known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}, "runs": runs})
             here = replace(candidate, accelerator=probed)
             return predict_by_physics(job, here, known, calibration, fitting or DeviceFit(None))
     if job.setup.network is None or candidate.accelerator.id == CPU or calibration is None:
-        return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
+        without = _without_physics(job, candidate, catalog)
+        return _with_unused_steps(without, job, "only the estimator learns from steps")
     if job.setup.objective.generates:
         return predict_rollouts(job, candidate, catalog, calibration, fitting or DeviceFit(None))
     return predict_by_physics(job, candidate, catalog, calibration, fitting or DeviceFit(None))
 
 
+def probed_processor(candidate: Candidate, catalog: Catalog) -> Accelerator | None:
+    """Return this machine's processor with the peaks and memory bandwidth that a probe measured; None without one.
+
+    Processors of one name differ too much for a data sheet, so the best products and copies of the probe are used.
+    """
+    probes = [
+        probe
+        for probe in catalog.probes.values()
+        if probe.refers_to(CPU) and not probe.verdict and is_of(probe, candidate)
+    ]
+    if not probes:
+        return None
+    newest = max(probes, key=lambda probe: (probe.measured_on, probe.id))
+    fp32, copies = _best_tflops(newest, Precision.FP32), newest.of_kind.get(KernelKind.COPY, [])
+    if fp32 is None or not copies:
+        return None
+    bytes_per_s = max(2 * copy.shape["bytes"] / copy.seconds for copy in copies)
+    return candidate.accelerator.model_copy(
+        update={
+            "fp32_tflops": fp32,
+            "bf16_tflops": _best_tflops(newest, Precision.BF16),
+            "hbm_gb_per_s": bytes_per_s / 1e9,
+            "source": f"probe {newest.id}",
+            "as_of": newest.measured_on,
+        }
+    )
+
+
+def _best_tflops(probe: ProbeRecord, precision: Precision) -> float | None:
+    """Return the highest TFLOP/s of a probe's products; each is timed forward and backward, so 6 FLOPs per weight."""
+    rates = [
+        6.0 * product.shape["tokens"] * product.shape["inputs"] * product.shape["outputs"] / product.seconds / 1e12
+        for product in probe.of_kind.get(KernelKind.PRODUCTS, [])
+        if product.precision is precision
+    ]
+    return max(rates, default=None)
+
+
 def _without_generation(job: Job, candidate: Candidate, catalog: Catalog) -> str | None:
-    """Return why generation cannot be estimated beside the training passes; None where it can."""
+    """Return the reason why generation cannot be estimated in addition to the training passes; None if it can."""
     if job.mfu is not None:
         return "the plan's mfu says nothing of generation: leave assumptions.mfu out"
     if job.setup.sample != "tokens" or catalog.calibration is None:
@@ -73,18 +114,18 @@ def _without_generation(job: Job, candidate: Candidate, catalog: Catalog) -> str
     return f"generation on a {CPU} is not estimated" if candidate.accelerator.id == CPU else None
 
 
-def _unmoved_by_steps(answer: Prediction | NoPrediction, job: Job, why: str) -> Prediction | NoPrediction:
-    """Return an answer that says why the steps of the plan's other options do not correct it."""
+def _with_unused_steps(answer: Prediction | NoPrediction, job: Job, why: str) -> Prediction | NoPrediction:
+    """Return an answer with a note why the steps of the plan's options do not correct it."""
     if isinstance(answer, NoPrediction):
         return answer
     return replace(answer, notes=(*answer.notes, *steps_not_used(job, why)))
 
 
 def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | NoPrediction:
-    carried = extrapolate(job, candidate, catalog)
-    if isinstance(carried, Prediction):
-        return carried
+    extrapolated = extrapolate(job, candidate, catalog)
+    if isinstance(extrapolated, Prediction):
+        return extrapolated
     if job.setup.network is None:
         text = "no run of this workload without a power limit exists, and its network is not known: measure it once"
-        return carried or no_prediction(ReasonCode.NOT_MEASURED, text)
+        return extrapolated or no_prediction(ReasonCode.NOT_MEASURED, text)
     return from_flop_rate(job, candidate, catalog) or from_mfu(job, candidate)

@@ -1,4 +1,4 @@
-"""What a model of throughput answers: a number with its doubt and its grounds, or why there is none."""
+"""Answers of a throughput model: a rate with range and evidence, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.speed.estimator.shared_causes import Causes
 
 
 class Ratio(NamedTuple):
-    """A factor between a measured run and the answer, and the text to recompute it."""
+    """Factor between a measured run and the answer, with the text to recompute it."""
 
     what: str
     value: float
@@ -32,48 +32,47 @@ class Prediction:
     samples_per_s: Interval
     basis: Basis
     write_source: Callable[[], str]
-    """Writes `source`; called when it is asked for, as most of the predictions are only compared."""
+    """Function that returns `source`. It is called on demand, because most predictions are only compared."""
     as_of: date | None
     known_from: str
-    """The evidence in a line, for people."""
+    """Evidence in one line, for people."""
     runs: tuple[RunRecord, ...] = ()
     steps: tuple[Candidate, ...] = ()
-    """Options of the plan whose own steps corrected it."""
+    """Options of the plan whose steps corrected the prediction."""
     notes: tuple[str, ...] = ()
     asked: EstimatorQuery | None = None
-    """None: not from physics."""
+    """Query to the estimator; None if the physics was not used."""
     causes: Causes = ()
-    """Causes of its error that other machines may share, as shares of its standard deviation."""
+    """Causes of the error that other machines may share, as shares of its standard deviation."""
     ratios: tuple[Ratio, ...] = ()
-    """What the rate of the first of `runs` was multiplied by; empty where it was not extrapolated so."""
+    """Factors on the rate of the first of `runs`; empty if the rate was not extrapolated from a run."""
     rollout: RolloutEstimate | None = None
-    """One step of a training on its own completions."""
+    """Step of a training on its own completions."""
 
     @property
     def source(self) -> str:
-        """From what a reader can recompute the value."""
+        """Text from which a reader can recompute the value."""
         return self.write_source()
 
 
 @dataclass(frozen=True)
 class NoPrediction:
-    """Why nothing can be said, and what would help."""
+    """Reason why there is no prediction, and advice."""
 
     reason: Reason
 
 
 def no_prediction(code: ReasonCode, text: str, **figures: float) -> NoPrediction:
-    """Return why nothing can be said, worded as it stands in an answer."""
+    """Return that there is no prediction, with a reason worded for an answer."""
     return not_answered(Reason(code=code, text=text, figures=figures))
 
 
 def not_answered(reason: Reason) -> NoPrediction:
-    """Return what hinders the physics as it stands in an answer."""
+    """Return that there is no prediction, for a reason from the physics."""
     return NoPrediction(reason.model_copy(update={"text": f"no estimate: {reason.text}"}))
 
 
 def too_small(parameters: int, accelerator: str, lacking: str) -> NoPrediction:
-    """Return why nothing can be said of a network that kernel launches bind."""
-    bound = f"a network of {parameters:,} parameters is bound by kernel launches on {accelerator}"
-    text = f"{bound}, {lacking}: measure it there"
-    return no_prediction(ReasonCode.NETWORK_TOO_SMALL, text, parameters=parameters)
+    """Return that there is no prediction for a network that kernel launches limit."""
+    text = f"a network of {parameters:,} parameters is bound by kernel launches on {accelerator}, {lacking}"
+    return no_prediction(ReasonCode.NETWORK_TOO_SMALL, f"{text}: measure it there", parameters=parameters)

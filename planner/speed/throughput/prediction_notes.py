@@ -1,15 +1,25 @@
-"""What stands beside a prediction: parts of a step by name, what is trained and by what, which network joins nodes."""
+"""Notes on a prediction: the step's parts, the training, the input, and the network between nodes."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from planner.model.network.training_method import Reference, TrainingMethod
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.speed.estimator.network_kind import kind_of_sample
+
+if TYPE_CHECKING:
+    from planner.model.evidence.calibration import Calibration
+    from planner.speed.physics.observation import Observation
 
 SMALLEST_SHARE = 0.02
-"""Of a step, for a part to be named."""
+"""Least share of a step for a part to be named."""
+DECODED_PER_WORKER = 190
+"""Images/s that one CPU core decodes and crops for ImageNet. Ten workers with Pillow loaded 1,923 images/s for an A100
+that could train 2,600. Source: huggingface/pytorch-image-models issue 1491, October 2022."""
 _OF_TEXT = {
     "products": "matrix products (GEMMs)",
     "traffic": "GEMM memory traffic",
@@ -29,7 +39,7 @@ _OF_TEXT = {
     "overhead": "step overhead",
     "waiting": "stragglers",
 }
-"""By the part's name in documents: as a reader of a profile calls it."""
+"""Names of parts as profilers show them, by the part's name in documents."""
 _OF_IMAGES = _OF_TEXT | {
     "products": "convolutions and GEMMs",
     "elementwise": "norms and element-wise kernels",
@@ -38,12 +48,12 @@ _OF_IMAGES = _OF_TEXT | {
 
 
 def part_names(sample: str | None) -> dict[str, str]:
-    """Return what the parts of a step are called in networks with samples of a kind."""
+    """Return the names of a step's parts for networks with a kind of samples."""
     return _OF_IMAGES if sample == "image" else _OF_TEXT
 
 
 PREDICTED_KINDS = (TrainingMethod.DPO, TrainingMethod.ORPO, TrainingMethod.REWARD)
-"""Methods of which published trainings were predicted (catalogs/evidence/preferences.csv)."""
+"""Methods with published trainings that were predicted (catalogs/evidence/preferences.csv)."""
 REFERENCES = {
     Reference.MODEL: "a second model as its reference", Reference.ADAPTERS_OFF: "its adapters off for the reference",
     Reference.PRECOMPUTED: "its reference computed beforehand", Reference.NONE: "no reference",
@@ -51,7 +61,7 @@ REFERENCES = {
 
 
 def method_notes(job: Job) -> list[str]:
-    """Return what is optimized where it is not the next token, and how far measurements tell of it."""
+    """Return notes on the training method, and on the measurements of its kind; none for next-token training."""
     objective = job.setup.objective
     if objective.method is None:
         return []
@@ -65,27 +75,26 @@ def method_notes(job: Job) -> list[str]:
 
 
 def training_notes(job: Job) -> list[str]:
-    """Return what is trained where not all weights are, and by what where not by the benchmark."""
-    network, notes = job.setup.network, []
-    if job.setup.adapters is not None and network is not None:
-        trained = adapter_parameters(network, job.setup.adapters)
-        frozen = f" at {job.setup.adapters.frozen.value}" if job.setup.adapters.frozen else ""
+    """Return notes on adapters, on the framework unless it is the benchmark, and on stated settings."""
+    setup, notes = job.setup, []
+    if setup.adapters is not None and setup.network is not None:
+        trained = adapter_parameters(setup.network, setup.adapters)
+        frozen = f" at {setup.adapters.frozen.value}" if setup.adapters.frozen else ""
         notes.append(
-            f"trains {job.setup.adapters.kind.written} adapters of rank {job.setup.adapters.rank} on "
-            f"{', '.join(job.setup.adapters.targets)}: "
-            f"{trained:,} parameters beside {parameters(network):,} frozen{frozen}"
+            f"trains {setup.adapters.kind.written} adapters of rank {setup.adapters.rank} on "
+            f"{', '.join(setup.adapters.targets)}: "
+            f"{trained:,} parameters beside {parameters(setup.network):,} frozen{frozen}"
         )
-    if job.setup.framework is not None:
-        notes.append(f"as trained by {job.setup.framework}")
-    if job.setup.settings.stated:
-        notes.append(
-            "trains with " + ", ".join(f"{name} {value.value}" for name, value in job.setup.settings.stated.items())
-        )
+    if setup.framework is not None:
+        notes.append(f"as trained by {setup.framework}")
+    if setup.settings.stated:
+        stated = ", ".join(f"{name} {value.value}" for name, value in setup.settings.stated.items())
+        notes.append(f"trains with {stated}")
     return notes
 
 
 def network_note(candidate: Candidate) -> list[str]:
-    """Return the network between nodes where the plan states it, or where nothing more than its range is known."""
+    """Return a note on the network between nodes if the plan states it, or if only its range is known."""
     gbit, within = candidate.option.network_gbit_per_s, candidate.node.network_range
     if candidate.nodes == 1:
         return []
@@ -93,5 +102,37 @@ def network_note(candidate: Candidate) -> list[str]:
         return [f"{gbit:g} Gbit/s between nodes, of each: the plan's word"]
     if within is None:
         return []
-    taken = f"{candidate.node.network_gbit_per_s:g} Gbit/s between nodes, of each: {within[0]:g} to {within[1]:g}"
-    return [f"{taken} {candidate.node.network_source or 'assumed'}"]
+    assumed = f"{candidate.node.network_gbit_per_s:g} Gbit/s between nodes, of each: {within[0]:g} to {within[1]:g}"
+    return [f"{assumed} {candidate.node.network_source or 'assumed'}"]
+
+
+def input_note(images_per_s: float, candidate: Candidate) -> str:
+    """Return a note on the CPU cores that decode a node's images, which the estimate does not include."""
+    per_node = images_per_s / candidate.nodes
+    return (
+        f"decoding its images is not counted: JPEG files at {per_node:,.0f} images/s take each node about "
+        f"{per_node / DECODED_PER_WORKER:,.0f} CPU cores, or a decoder on the device"
+    )
+
+
+def source_text(asked: Observation, calibration: Calibration, rate: float, evidence: str) -> str:
+    """Return the source of an estimate: its evidence, and the seconds of a step with the shares of its parts.
+
+    `rate` is in tokens/s or images/s of all accelerators.
+    """
+    kind, names = kind_of_sample(asked.sample, calibration), part_names(asked.sample)
+    shares = part_shares(asked, calibration)
+    shown = ", ".join(f"{names[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
+    size, _ = kind.size(asked)
+    return (
+        f"estimated from {evidence} ({kind.name} of {calibration.made_on}): a step of {size:,.0f} {kind.unit}"
+        f"{kind.each(asked)} takes {size / rate:.4g} s, of that {shown}"
+    )
+
+
+def part_shares(asked: Observation, calibration: Calibration) -> dict[str, float]:
+    """Return the share of each part of one step."""
+    from planner.speed.estimator.text_estimator import fitted
+
+    shares = kind_of_sample(asked.sample, calibration).step(fitted(calibration), [asked]).shares
+    return {name: float(share[0]) for name, share in shares.items()}

@@ -1,4 +1,4 @@
-"""Whether a probe contradicts the user's own runs of a machine, and what an answer says of it."""
+"""Contradictions between a probe and the user's own runs of a machine, and the note about them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from planner.speed.physics.planned_config import observed_run
 from planner.speed.throughput.probe_evidence import probe_evidence
 
 CONTRADICTED_FRACTION = 0.15
-"""Least half-width of a measurement that a probe contradicts: as of a window of seconds."""
+"""Least half-width of a measurement that a probe contradicts; it is that of a window of seconds."""
 
 
 def contradiction_text(own: tuple[Observation, ...], calibration: Calibration) -> str | None:
-    """Return the note that runs and kernels contradict each other by over two standard deviations; None where not."""
+    """Return a note if runs and kernels contradict each other by over two standard deviations; else None."""
     from planner.speed.estimator.text_estimator import contradiction_of
 
-    if not any(one.kernel for one in own):
+    if not any(observation.kernel for observation in own):
         return None
     found = contradiction_of(own, calibration)
     if found is None:
@@ -34,13 +34,14 @@ def contradiction_text(own: tuple[Observation, ...], calibration: Calibration) -
 
 
 def measurement_contradicted(runs: Sequence[RunRecord], candidate: Candidate, catalog: Catalog) -> str | None:
-    """Return the same of runs that answer for a machine by themselves; None too where there is no probe of it."""
+    """Return a note if runs that measured a machine contradict its probe; None if not, or without a probe of it."""
     first = runs[0]
     network = first.architecture
     if not catalog.probes or catalog.calibration is None or network is None or network.sample != "tokens":
         return None
     probe = probe_evidence(candidate, catalog, precision=first.precision, compiled=bool(first.compiled))
     observed = [observed_run(run, catalog, machine_of(run, catalog)[0]) for run in runs]
-    if not probe.of_this_machine or not all(observed):
+    known = [observation for observation in observed if observation is not None]
+    if not probe.of_this_machine or len(known) < len(runs):
         return None
-    return contradiction_text((*(one for one in observed if one), *probe.observations), catalog.calibration)
+    return contradiction_text((*known, *probe.observations), catalog.calibration)

@@ -1,4 +1,4 @@
-"""What probes say of a candidate: kernels of its kind of accelerator, as measurements of parts of a step."""
+"""Evidence from probes: kernels measured on a candidate's kind of accelerator, as measurements of a step's parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CPU = "CPU"
 OWN_NODE = "own/"
-"""Begins the node of a plan's `own: CARD`, which is the machine that its owner probes."""
+"""Prefix of the node of a plan's `own: CARD`, which is the machine that the user probes."""
 TRANSFER = {
     KernelKind.PRODUCTS: 0.06,
     KernelKind.ATTENTION: 0.12,
@@ -38,20 +38,31 @@ TRANSFER = {
     KernelKind.REDUCE_SCATTER: 0.35,
     KernelKind.ELEMENTWISE: 0.40,
 }
-"""Standard deviation of ln(time of a part inside a training / time of the kernel alone, by one formula). Stated, as no
-training with a probe beside it is published: products run at the clocks of the whole step, and on the one H100 that we
-measured reached 730 TFLOP/s alone where published trainings imply 702; attention and optimizer are one kernel, called
-in the same way; constants of the loss, of launches, collectives and element-wise passes are sums over what frameworks
-do beside the kernel, so they are the least sure. The user's own runs correct them (`own_runs.with_learnt_transfer`)."""
+"""Standard deviation of ln(time of a part inside a training / time of the kernel alone), both by one formula.
+
+The values are assumed, because no training with a probe of its machine is published.
+
+- Products run at the clocks of the whole step. On the one H100 that we measured they reached 730 TFLOP/s alone;
+  published trainings imply 702.
+- Attention and the optimizer are single kernels, called in the same way.
+- Constants of the loss, launches, collectives and element-wise passes include other work of frameworks, so they are
+  the least certain.
+
+The user's own runs correct the values (`own_runs.with_learnt_transfer`).
+"""
 ELSEWHERE = 0.10
-"""On top, of another machine of the kind: nodes differ by 2 % alone, cooling, power limits and drivers by more."""
+"""Additional standard deviation for another machine of the kind. Nodes alone differ by 2 %; cooling, power limits and
+drivers differ by more."""
+MOST_POSITIONS = 1_000_000
+PRODUCTS_OF_A_LAYER = 7
+"""Products of a decoder layer: query, key, value, output, gate, up and down."""
 MOST_PROBES = 4
 HEAD = 128
 
 
 @dataclass(frozen=True)
 class ProbeEvidence:
-    """What probes say of a candidate."""
+    """Observations from probes that correct a candidate's estimate."""
 
     observations: tuple[Observation, ...] = ()
     probes: tuple[ProbeRecord, ...] = ()
@@ -66,27 +77,31 @@ def probe_evidence(
 ) -> ProbeEvidence:
     """Return the kernels that measure parts of a training in this format on the candidate's accelerators.
 
-    The newest probe of the same machine, else the newest of others of its kind. Those that something was found wrong
-    with say nothing, and nor does a processor of somebody else's.
+    They come from the newest probe of the same machine, or else from the newest probes of other machines of its kind.
+    Probes with a bad verdict are not used, and neither are other machines' processors.
     """
-    alike = [one for one in catalog.probes.values() if one.refers_to(candidate.accelerator.id) and not one.verdict]
-    alike.sort(key=lambda one: (one.measured_on, one.id), reverse=True)
-    here = [one for one in alike if is_of(one, candidate)][:1]
-    taken = here or ([] if candidate.accelerator.id == CPU else alike[:MOST_PROBES])
-    asked = number_format(precision or Precision.BF16, candidate.accelerator)
-    found = [
-        observed for one in taken for observed in _observed(one, candidate, asked, compiled=compiled, here=bool(here))
+    alike = [
+        probe for probe in catalog.probes.values() if probe.refers_to(candidate.accelerator.id) and not probe.verdict
     ]
-    return ProbeEvidence(tuple(found), tuple(taken) if found else (), bool(here and found))
+    alike.sort(key=lambda probe: (probe.measured_on, probe.id), reverse=True)
+    here = [probe for probe in alike if is_of(probe, candidate)][:1]
+    used = here or ([] if candidate.accelerator.id == CPU else alike[:MOST_PROBES])
+    chosen_format = number_format(precision or Precision.BF16, candidate.accelerator)
+    found = [
+        observation
+        for probe in used
+        for observation in _observed(probe, candidate, chosen_format, compiled=compiled, here=bool(here))
+    ]
+    return ProbeEvidence(tuple(found), tuple(used) if found else (), bool(here and found))
 
 
 def is_of(probe: ProbeRecord, candidate: Candidate) -> bool:
-    """Return whether a probe was made on the candidate's machine: by its name, or as the one that the user owns."""
+    """Return whether a probe measured the candidate's machine: one of its name, or the one that the user owns."""
     return _is_this_machine(probe.hardware, candidate, launched=probe.launch is not None)
 
 
 def is_run_of(run: RunRecord, candidate: Candidate) -> bool:
-    """Return whether a run was made on the candidate's processor, by the same signs."""
+    """Return whether a run measured the candidate's machine, by the same rule as `is_of`."""
     return run.hardware.accelerator == candidate.accelerator.id and _is_this_machine(
         run.hardware, candidate, launched=run.launch is not None
     )
@@ -97,29 +112,30 @@ def _is_this_machine(hardware: RunHardware, candidate: Candidate, *, launched: b
 
 
 def not_measured(shares: Mapping[str, float], observations: Sequence[Observation]) -> tuple[str, ...]:
-    """Return the parts of a step that no kernel measures, by name, the largest first; they keep their range."""
-    measured = {part for one in observations if one.kernel is not None for part in PARTS[one.kernel.kind]}
+    """Return the names of the step's parts that no kernel measures, the largest first; these keep their range."""
+    measured = {part for row in observations if row.kernel is not None for part in PARTS[row.kernel.kind]}
     left = {part: share for part, share in shares.items() if part not in measured and share >= SMALLEST_SHARE}
     return tuple(part_names("tokens")[part] for part in sorted(left, key=lambda part: -left[part]))
 
 
 def _observed(
-    probe: ProbeRecord, candidate: Candidate, asked: str, *, compiled: bool, here: bool
+    probe: ProbeRecord, candidate: Candidate, chosen_format: str, *, compiled: bool, here: bool
 ) -> Iterable[Observation]:
     for kind in TRANSFER:
-        kernels = _chosen(probe.of_kind.get(kind, []), candidate.accelerator, asked, compiled=compiled)
+        kernels = _chosen(probe.of_kind.get(kind, []), candidate.accelerator, chosen_format, compiled=compiled)
         yield from observed_kind(kind, kernels, candidate, probe.id, here=here)
 
 
 def observed_kind(
     kind: KernelKind, kernels: Sequence[KernelTime], candidate: Candidate, probe: str, *, here: bool
 ) -> Iterable[Observation]:
-    """Yield the kernels of one kind as one observation: of collectives those among most devices.
+    """Yield the kernels of one kind as one observation; of collectives, those over the most devices.
 
-    `probe`: the name of the probe that measured them; `here`: on the candidate's own machine.
+    `probe`: name of the probe that measured them. `here`: they were measured on the candidate's own machine.
     """
     if kind in (KernelKind.ALL_REDUCE, KernelKind.ALL_GATHER, KernelKind.REDUCE_SCATTER):
-        kernels = [one for one in kernels if one.devices == max(other.devices for other in kernels)]
+        most_devices = max((kernel.devices for kernel in kernels), default=0)
+        kernels = [kernel for kernel in kernels if kernel.devices == most_devices]
     shapes = [shape for shape in _shapes(kind, kernels, candidate) if shape is not None]
     if shapes:
         config, _, seconds = shapes[0]
@@ -134,16 +150,18 @@ def observed_kind(
         )
 
 
-def _chosen(kernels: Sequence[KernelTime], accelerator: Accelerator, asked: str, *, compiled: bool) -> list[KernelTime]:
-    """Return the kernels in the asked number format that a training would call: compiled or not, as torch chooses."""
-    of_format = [
-        one
-        for one in kernels
-        if one.kind is not KernelKind.PRODUCTS or number_format(one.precision, accelerator) == asked
+def _chosen(
+    kernels: Sequence[KernelTime], accelerator: Accelerator, chosen_format: str, *, compiled: bool
+) -> list[KernelTime]:
+    """Return the kernels that a training would call: in its number format, compiled or not, as torch chooses."""
+    called = [
+        kernel
+        for kernel in kernels
+        if (kernel.kind is not KernelKind.PRODUCTS or number_format(kernel.precision, accelerator) == chosen_format)
+        and (kernel.kind is not KernelKind.ATTENTION or "chosen" in str(kernel.kernel))
     ]
-    by_torch = [one for one in of_format if one.kind is not KernelKind.ATTENTION or "chosen" in str(one.kernel)]
-    alike = [one for one in by_torch if one.compiled is compiled]
-    return alike or [one for one in by_torch if not one.compiled]
+    alike = [kernel for kernel in called if kernel.compiled is compiled]
+    return alike or [kernel for kernel in called if not kernel.compiled]
 
 
 Shape = tuple[dict[str, float], float, float]
@@ -152,19 +170,18 @@ Shape = tuple[dict[str, float], float, float]
 def _shapes(kind: KernelKind, kernels: Sequence[KernelTime], candidate: Candidate) -> list[Shape | None]:
     if kind is KernelKind.PRODUCTS:
         layers: dict[tuple[int, int, Precision | None], list[KernelTime]] = defaultdict(list)
-        for one in kernels:
-            layers[one.shape["tokens"], one.shape["hidden"], one.precision].append(one)
-        whole = [group for group in layers.values() if sum(one.shape["times"] for one in group) == PRODUCTS_OF_A_LAYER]
-        return [_shape(group[0], candidate, sum(one.shape["times"] * one.seconds for one in group)) for group in whole]
-    return [_shape(one, candidate, one.seconds) for one in kernels]
-
-
-PRODUCTS_OF_A_LAYER = 7
-"""Query, key, value, output, gate, up and down."""
+        for kernel in kernels:
+            layers[kernel.shape["tokens"], kernel.shape["hidden"], kernel.precision].append(kernel)
+        return [
+            _shape(layer[0], candidate, sum(product.shape["times"] * product.seconds for product in layer))
+            for layer in layers.values()
+            if sum(product.shape["times"] for product in layer) == PRODUCTS_OF_A_LAYER
+        ]
+    return [_shape(kernel, candidate, kernel.seconds) for kernel in kernels]
 
 
 def _shape(kernel: KernelTime, candidate: Candidate, seconds: float) -> Shape | None:
-    """Return a kernel as one layer of a decoder in the physics' terms, its bytes, and its seconds."""
+    """Return a kernel as one layer of a decoder in the physics' terms, its bytes, and its seconds; None if unknown."""
     size = kernel.shape
     heads = size.get("heads")
     head_dim = size.get("head_dim") or (HEAD if size.get("hidden", HEAD) % HEAD == 0 else 64)
@@ -192,6 +209,3 @@ def _shape(kernel: KernelTime, candidate: Candidate, seconds: float) -> Shape | 
     if kernel.kind is KernelKind.OPTIMIZER:
         as_called["parameters"] = float(size["parameters"])
     return described | as_called, float(size.get("bytes", 0)), seconds
-
-
-MOST_POSITIONS = 1_000_000

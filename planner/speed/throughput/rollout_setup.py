@@ -1,4 +1,4 @@
-"""A training on its own completions in the terms of generation: work of a step, groups of devices, memory."""
+"""Training on its own completions, in the terms of generation: work of a step, groups of devices, memory."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from planner.speed.memory.rollout_engine import ENGINE_GIB, SLEEPLESS_SHARE, Eng
 from planner.speed.memory.states import States, device_states
 
 USABLE = 0.9
-"""Of a device's memory that an engine takes at most: the default of vLLM's gpu_memory_utilization."""
+"""Largest share of a device's memory for an engine: the default of vLLM's gpu_memory_utilization."""
 LEAST_CACHE = 0.1
-"""Of a device's memory, for the cache of an engine that never sleeps, where its weights fill its usual share."""
+"""Least share of a device's memory for the cache of an engine that never sleeps, even with weights that need more."""
 WIDEST = 8
-"""Devices over which a copy is divided where the plan leaves it open: those of a usual machine."""
+"""Most devices over which a copy is divided unless the plan states it: those of a common machine."""
 
 
 @dataclass(frozen=True)
 class RolloutQuestion:
-    """What a step generates and trains on, and where."""
+    """Step with rollouts: its work, and the devices that generate and train."""
 
     job: Job
-    """Its samples are prompts."""
+    """Job whose samples are prompts."""
     objective: MethodSettings
     generation: Generation
     rollouts: Rollouts
     device: EngineDevice
     trainers: Candidate
-    """The devices that train."""
+    """Devices that train."""
     generating_devices: int
-    """Others that generate; 0: those that train do."""
+    """Separate devices that generate; 0 if the devices that train also generate."""
 
     @property
     def engine_devices(self) -> int:
-        """How many devices generate."""
+        """Number of devices that generate."""
         return self.generating_devices or self.trainers.accelerators
 
     @property
     def trained_setup(self) -> TrainingSetup:
-        """The training passes of a step: all completions, each with its prompt."""
+        """Setup of the step's training passes: all completions, each with its prompt."""
         return replace(self.job.setup, global_batch=self.rollouts.sequences)
 
     @property
     def resident(self) -> States:
         """Bytes of the training's states on each device."""
         setup = self.job.setup
-        assert setup.network is not None, "asked before"
+        assert setup.network is not None, "the caller checks it"
         return device_states(
             setup.network, strategy=self.trainers.strategy, devices=self.trainers.accelerators,
             precision=setup.precision or Precision.BF16, adapters=setup.adapters,
@@ -64,28 +64,29 @@ class RolloutQuestion:
 
     @property
     def resident_bytes(self) -> float:
-        """Bytes that the training leaves on a device while it generates: weights and moments, no gradients."""
+        """Bytes of training that stay on a device while it generates: weights and moments, no gradients."""
         return 0.0 if self.generating_devices else self.resident.weights + self.resident.moments
 
     def copy(self, tensor: int) -> EngineCopy:
-        """Return one copy of the network over so many devices."""
+        """Return one copy of the network over `tensor` devices."""
         network = self.job.setup.network
-        assert network is not None, "asked before"
-        assert network.sample == "tokens", "asked before"
+        assert network is not None, "the caller checks it"
+        assert network.sample == "tokens", "the caller checks it"
         return EngineCopy(network, self.device, tensor=tensor)
 
     @property
     def engine_memory(self) -> EngineMemory | None:
-        """What the engine does on the devices that train; None where it has its own, or the trainer generates."""
+        """Engine's use of the devices that train; None if it has its own devices or the trainer generates."""
         return engine_memory(self.generation, self.job.setup.framework)
 
     def free_bytes(self, copy: EngineCopy, *, offloaded: bool) -> float:
-        """Return what is left on a device for the cache.
+        """Return the bytes of a device's memory that are free for the cache.
 
-        memory x 0.9 - what the training leaves there, unless that is `offloaded` to the host meanwhile, and at most
-        what the engine reserves; less 2 GiB of the engine and its weights. An engine that never sleeps reserves, where
-        nothing is stated, three tenths of the memory, or a tenth beside weights that need more. The trainer's own
-        generation uses the weights that are there.
+        free = min(memory x 0.9 - training states, memory that the engine reserves) - 2 GiB of the engine - its weights
+
+        Training states count 0 if they are `offloaded` to the host during generation. By default an engine that never
+        sleeps reserves three tenths of the memory, or its weights plus a tenth if they need more. If the trainer
+        generates, it uses the training's weights.
         """
         weights = copy.weights if self.generating_devices or self.generation.engine is not Engine.TRAINER else 0.0
         usable = self.device.memory * USABLE - (0.0 if offloaded else self.resident_bytes)
@@ -99,7 +100,7 @@ class RolloutQuestion:
 
     @property
     def tensors(self) -> tuple[int, ...]:
-        """Over how many devices a copy may be divided."""
+        """Numbers of devices over which a copy may be divided."""
         if self.generation.tensor != "auto":
             return (self.generation.tensor,)
         widest = min(WIDEST, self.trainers.accelerators_per_node, self.engine_devices)
@@ -108,12 +109,12 @@ class RolloutQuestion:
 
 
 def rollout_question(job: Job, candidate: Candidate) -> RolloutQuestion | Reason:
-    """Return a step with rollouts on a candidate, or why its devices cannot be divided so or nothing is known."""
+    """Return a step with rollouts on a candidate, or the reason why it cannot be estimated."""
     objective, setup = job.setup.objective.with_rollouts(), job.setup
     generation, lengths = objective.generation, objective.completion_tokens
-    assert generation is not None, "with_rollouts states it"
-    assert lengths is not None, "samples are counted by it"
-    assert objective.prompts is not None, "with_rollouts states them"
+    assert generation is not None, "with_rollouts sets it"
+    assert lengths is not None, "the job's samples are counted with it"
+    assert objective.prompts is not None, "with_rollouts sets it"
     assert setup.seq_len is not None
     prompt = max(1.0, setup.timed_tokens - lengths.mean)
     most = float(lengths.most or max(lengths.mean, setup.seq_len - prompt))
@@ -124,7 +125,7 @@ def rollout_question(job: Job, candidate: Candidate) -> RolloutQuestion | Reason
     if candidate.accelerators_per_node == 1 and candidate.nodes > 1 and candidate.node.network_gbit_per_s:
         device = replace(device, link=candidate.node.network_gbit_per_s / 8 * 1e9)
     others = 0 if generation.devices == "colocated" else generation.devices
-    trainers = _without(candidate, others)
+    trainers = _training_devices(candidate, others)
     if trainers is None:
         text = f"{others} of {candidate.accelerators} devices that generate leave no whole group that trains"
         return Reason(code=ReasonCode.SPLIT_NOT_POSSIBLE, text=text)
@@ -143,15 +144,15 @@ def rollout_question(job: Job, candidate: Candidate) -> RolloutQuestion | Reason
     )
 
 
-def _without(candidate: Candidate, others: int) -> Candidate | None:
-    """Return the devices that are left to train: whole nodes, or a part of one node; None where there are none."""
-    if others == 0:
+def _training_devices(candidate: Candidate, generating: int) -> Candidate | None:
+    """Return the devices that remain for training: whole nodes, or equal parts of nodes; None if there are neither."""
+    if generating == 0:
         return candidate
-    left = candidate.accelerators - others
-    if left < 1:
+    remaining = candidate.accelerators - generating
+    if remaining < 1:
         return None
-    if candidate.nodes == 1:
-        return replace(candidate, accelerators_per_node=left)
-    if left % candidate.accelerators_per_node == 0:
-        return replace(candidate, nodes=left // candidate.accelerators_per_node)
-    return replace(candidate, accelerators_per_node=left // candidate.nodes) if left % candidate.nodes == 0 else None
+    if candidate.nodes > 1 and remaining % candidate.accelerators_per_node == 0:
+        return replace(candidate, nodes=remaining // candidate.accelerators_per_node)
+    if remaining % candidate.nodes == 0:
+        return replace(candidate, accelerators_per_node=remaining // candidate.nodes)
+    return None

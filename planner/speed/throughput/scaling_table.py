@@ -1,4 +1,4 @@
-"""How well a series of measured runs scales: speed-up and efficiency over the smallest count. Pure."""
+"""Scaling of a series of measured runs: speed-up and efficiency over the smallest number of accelerators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity
 
 MAX_EFFICIENCY = 1.05
-"""More than perfect scaling is hardly ever real: caches rarely give it, a slow first run does."""
+"""Largest believable efficiency. More than perfect scaling is rarely real; usually the run on few was slow."""
 
 SETTINGS = (
     "seq_len",
@@ -27,27 +27,28 @@ SETTINGS = (
     "method",
     "method_version",
 )
-"""Of a record: what two runs must share for their difference to be that of their counts."""
+"""Fields of a record in which runs must agree so that their difference is due to their counts."""
 
 
 def speedup(*, samples_per_s: float, base_samples_per_s: float) -> float:
-    """Speed-up = rate / rate of the smallest count."""
+    """Return the speed-up = rate / rate of the smallest count."""
     return samples_per_s / base_samples_per_s
 
 
 def efficiency(*, samples_per_s: float, accelerators: int, base_samples_per_s: float, base_accelerators: int) -> float:
-    """Efficiency = (rate / accelerators) / (rate / accelerators of the smallest count); 1 is perfect scaling.
+    """Return the efficiency = (rate / accelerators) / (rate / accelerators of the smallest count); 1 is perfect.
 
-    Weak scaling where each accelerator does the same work a step, strong scaling where all counts share one global
-    batch, as tuned runs do; `_kind_of_scaling` tells which.
+    It is weak scaling if each accelerator does the same work per step, and strong scaling if all counts have one global
+    batch, as tuned runs do; `_kind_of_scaling` says which.
     """
     return (samples_per_s / accelerators) / (base_samples_per_s / base_accelerators)
 
 
 def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
-    """Put runs of one workload on one kind of accelerator into a table, the smallest count first.
+    """Return the table of runs of one workload on one kind of accelerator, the smallest count first.
 
-    Where several runs have the smallest count, their median rate is the one that all are held against.
+    All runs are compared with the median rate of the runs on the smallest count. Raises InputError for runs of
+    different networks or accelerators, for repeated runs, and if there are not at least two counts.
     """
     _refuse_other_things(runs)
     ordered = sorted(runs, key=lambda run: (run.hardware.accelerators, run.id))
@@ -88,18 +89,16 @@ def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
 
 
 def too_good_against(run: RunRecord, base: RunRecord) -> tuple[str, ...]:
-    """Return what is hard to believe about a run beside one on fewer accelerators: an efficiency over 105 %."""
+    """Return a doubt if a run's efficiency over one on fewer accelerators is more than 105 %."""
     scaled = efficiency(
         samples_per_s=run.throughput.value,
         accelerators=run.hardware.accelerators,
         base_samples_per_s=base.throughput.value,
         base_accelerators=base.hardware.accelerators,
     )
-    return (
-        (_too_good_text(run.hardware.accelerators, base.hardware.accelerators, scaled),)
-        if (scaled > MAX_EFFICIENCY)
-        else ()
-    )
+    if scaled <= MAX_EFFICIENCY:
+        return ()
+    return (_too_good_text(run.hardware.accelerators, base.hardware.accelerators, scaled),)
 
 
 def _too_good_text(accelerators: int, base: int, scaled: float) -> str:
@@ -145,7 +144,7 @@ def _per_accelerator(run: RunRecord) -> Quantity:
 
 
 def _different_settings(runs: Sequence[RunRecord]) -> list[str]:
-    """Name every setting that differs: then the table compares more than counts."""
+    """Return a doubt for every setting that differs between the runs."""
     doubts = []
     for name in SETTINGS:
         values = list(dict.fromkeys(getattr(run, name) for run in runs))
@@ -179,7 +178,7 @@ def _notes(runs: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def _kind_of_scaling(runs: Sequence[RunRecord]) -> list[str]:
-    """Return what stays the same while the count grows; nothing where the runs do not state their global batch."""
+    """Return a note that names weak or strong scaling; none if a run does not state its global batch."""
     counts = [run.hardware.accelerators for run in runs]
     batches = [run.global_batch for run in runs if run.global_batch is not None]
     if len(batches) < len(runs):

@@ -1,4 +1,4 @@
-"""Without the physics, and no run of the same workload: the FLOP rate of another one, or a share of the peak."""
+"""Throughput without the physics or runs of the workload: by another one's FLOP rate, or a share of the peak."""
 
 from __future__ import annotations
 
@@ -17,33 +17,38 @@ from planner.scenario.job import Job
 from planner.speed.throughput.evidence_text import ASSUMED_SHARE, PLANNED_SHARE, scaled_line
 from planner.speed.throughput.linear_scaling import Scaling, scaling_of
 from planner.speed.throughput.matching_runs import training_peak_tflops, why_not_believed
-from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.power_cap import uncapped_runs
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, too_small
 
 OTHER_WORKLOAD_FACTOR = 3.0
+"""Range factor of a rate that another workload's FLOP rate gives."""
 PRIOR_MFU = 0.40
 PRIOR_MFU_FACTOR = 2.2
-"""Published MFU on dense decoders runs from 0.18 to 0.69; a constant MFU has p90 error 63 %."""
+"""Range factor of `PRIOR_MFU`. Published MFU of dense decoders is 0.18 to 0.69; a constant MFU has p90 error 63 %."""
 RESNET_PRIOR_MFU = 0.16
-"""NVIDIA's ResNet-50 recipe in mixed precision: 1,200 images/s on a V100 are 23 % of its peak, 2,470 on an A100 19 %;
-newer cards multiply faster but pass activations through memory hardly so. Source: NVIDIA/DeepLearningExamples."""
+"""MFU of convolutional networks. NVIDIA's ResNet-50 recipe in mixed precision reaches 1,200 images/s on a V100, 23 % of
+its peak, and 2,470 on an A100, 19 %. On newer cards, memory bandwidth grew less than the peak. Source:
+NVIDIA/DeepLearningExamples."""
 ASSUMED_MFU_FACTOR = 1.5
+"""Range factor of an MFU that the plan states."""
 SMALLEST_MODELLED_PARAMETERS = 5e7
-"""Below it kernel launches decide on an accelerator, and a share of the peak says nothing of them."""
+"""Parameters below which kernel launches limit an accelerator, so that a share of the peak is meaningless."""
 SMALLEST_MODELLED_FLOPS_PER_IMAGE = 1e9
+"""FLOPs per image below which kernel launches limit an accelerator."""
 
 
 def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction | None:
-    """Compute throughput = FLOP/s that another workload reached on this machine / FLOPs per sample of this one.
+    """Compute throughput = FLOP/s that another workload reached on this machine / FLOPs per sample of the job.
 
-    On accelerators only networks large enough to load them count, and only in the job's precision.
+    On accelerators, only runs in the job's precision count whose networks are not limited by kernel launches. Returns
+    None if there is no run.
     """
     if job.setup.network is None:
         return None
     here = [
         run
-        for run in as_delivered(catalog.runs.values())
-        if why_not_believed(run, job, catalog) is None and _says_something(run, job, candidate)
+        for run in uncapped_runs(catalog.runs.values())
+        if why_not_believed(run, job, catalog) is None and _informs(run, job, candidate)
     ]
     run = max(
         here,
@@ -57,16 +62,16 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     )
     if run is None or run.architecture is None:
         return None
-    there = method_flops_per_sample(
+    run_flops = method_flops_per_sample(
         run.architecture, MethodSettings(method=run.objective), seq_len=run.seq_len, convention=job.convention,
         adapters=run.method == "lora",
     )  # fmt: skip
 
-    per_sample = _work(job, job.setup.network)
-    rate = run.throughput.value * there / per_sample
+    job_flops = _work(job, job.setup.network)
+    rate = run.throughput.value * run_flops / job_flops
     source = (
         f"at the FLOP rate of run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
-        f"{there / 1e12:.5g}/{per_sample / 1e12:.5g} TFLOP per sample ({job.convention.value})"
+        f"{run_flops / 1e12:.5g}/{job_flops / 1e12:.5g} TFLOP per sample ({job.convention.value})"
     )
     precision = run.precision.value if run.precision else "an unstated precision"
     return Prediction(
@@ -83,7 +88,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
 def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
     """Compute throughput = accelerators x dense peak x MFU x scaling share / FLOPs per sample.
 
-    An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
+    A plan's MFU is that of the whole cluster. The prior is that of one accelerator, so the scaling share is applied.
     """
     assert job.setup.network is not None
     target = candidate.accelerator
@@ -117,7 +122,7 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
 
 
 def _work(job: Job, network: Architecture) -> float:
-    """FLOPs of one sample."""
+    """Return the training FLOPs of one sample."""
     return method_flops_per_sample(
         network, job.setup.objective, seq_len=job.setup.timed_tokens or None, convention=job.convention,
         adapters=job.setup.adapters is not None,
@@ -131,7 +136,8 @@ def _work_text(job: Job, per_sample: float) -> str:
     return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.setup.sample_tokens:g} tokens per sample"
 
 
-def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
+def _informs(run: RunRecord, job: Job, candidate: Candidate) -> bool:
+    """Return whether a run's FLOP rate can be used for the job on the candidate."""
     hardware = run.hardware
     if hardware.node != candidate.node.id or hardware.accelerators != candidate.accelerators:
         return False
@@ -144,8 +150,8 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
 
 
 def is_too_small(architecture: Architecture) -> bool:
-    """Return whether a network is so small that kernel launches decide on an accelerator."""
+    """Return whether a network is so small that kernel launches limit an accelerator."""
     if architecture.sample == "image":
-        of_an_image = flops_per_sample(architecture, seq_len=None, convention=FlopsConvention.FULL_ATTENTION)
-        return of_an_image < SMALLEST_MODELLED_FLOPS_PER_IMAGE
+        flops = flops_per_sample(architecture, seq_len=None, convention=FlopsConvention.FULL_ATTENTION)
+        return flops < SMALLEST_MODELLED_FLOPS_PER_IMAGE
     return parameters(architecture) < SMALLEST_MODELLED_PARAMETERS

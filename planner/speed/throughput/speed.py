@@ -1,4 +1,4 @@
-"""How fast a candidate trains: somebody's own figure, a measurement, or the estimator's prediction."""
+"""Speed of a candidate: the plan's own figure, a measurement, or the estimator's prediction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from planner.model.answer.option_estimate import RunNotCounted
-from planner.model.answer.reason import Reason, ReasonCode, codes_of
+from planner.model.answer.reason import Reason
 from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -18,73 +18,65 @@ from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.scenario.trainer_abilities import trainers_of
 from planner.speed.estimator.shared_causes import Causes
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput import power_cap
-from planner.speed.throughput.auto_strategy import (
-    NO_SPLIT_FITS,
-    WORTH_DIVIDING,
-    laid_out_fit,
-    layouts,
-    undivided_fit,
-)
+from planner.speed.throughput.auto_strategy import fit_of_config, undivided_fit
 from planner.speed.throughput.evidence_text import measured_line, stated_line
-from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
 from planner.speed.throughput.probe_contradiction import CONTRADICTED_FRACTION, measurement_contradicted
 
 NARROWEST_FRACTION = 0.02
-"""No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
+"""Least half-width of any range: published speeds of one accelerator differ between nodes by 0.6 to 2 %."""
 SINGLE_RUN_FRACTION = 0.05
-"""One run without repeats."""
+"""Least half-width of one run without repeats."""
 UNSTATED_FRACTION = 0.10
-"""The record does not state its strategy or its precision. Assumed."""
+"""Least half-width of a record that does not state its strategy or precision. Assumed."""
 SHORT_WINDOW_FRACTION = 0.15
-"""Measured for seconds, not minutes."""
+"""Least half-width of a measurement over seconds instead of minutes."""
 STATED_FRACTION = {Basis.MEASURED: 0.05, Basis.QUOTED: 0.10, Basis.MODELLED: 0.50, Basis.ASSUMED: 0.50}
-"""For a step time that the plan states without a range of its own."""
+"""Half-width of a step time that the plan states without a range."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Samples/s of the whole cluster in steady state. `samples_per_s` is None where `problems` say why."""
+    """Samples/s of the whole cluster in steady state; None with `problems` that say why."""
 
     samples_per_s: Interval | None
     basis: Basis
     write_source: Callable[[], str] = field(compare=False)
-    """As of `Prediction`."""
+    """Function that returns `source`, called on demand."""
     as_of: date | None
     strategy: Strategy
     fit: DeviceFit
     known_from: str | None = None
-    """The evidence in a line, for people."""
+    """Evidence in one line, for people."""
     run_ids: tuple[str, ...] = ()
     steps: tuple[Candidate, ...] = ()
-    """Options of the plan whose own steps corrected it."""
+    """Options of the plan whose steps corrected the speed."""
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     not_counted: tuple[RunNotCounted, ...] = ()
     problems: tuple[Reason, ...] = ()
     rollout: RolloutEstimate | None = None
-    """One step of a training on its own completions."""
+    """Step of a training on its own completions."""
     causes: Causes = ()
-    """Causes of its error that other machines may share, as shares of its standard deviation."""
+    """Causes of the error that other machines may share, as shares of its standard deviation."""
     trainers: tuple[str, ...] = ()
-    """Which run its layout, where it divides the network and the plan names no trainer."""
+    """Trainers that run a divided layout, if the plan names no trainer."""
     whole: tuple[Candidate, Speed] | None = None
-    """The same machine with the fastest layout that any trainer runs, beside one that divides the network."""
+    """Fastest undivided layout on the same machine, for comparison with a divided one."""
 
     @property
     def source(self) -> str:
-        """From what a reader can recompute the value."""
+        """Text from which a reader can recompute the value."""
         return self.write_source()
 
 
 def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
-    """Answer from the best evidence there is; every number says which it was."""
+    """Return the speed from the best evidence: the plan's step, matching runs, or a prediction."""
     if candidate.option.step is not None:
         return _stated(candidate.option.step, candidate)
     runs = measured_runs(job, candidate, catalog)
@@ -93,14 +85,14 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         answer = _measured(runs, job, candidate, catalog)
         return _with_effect_of_the_cap(answer, runs, job, candidate, catalog) if capped else answer
     if candidate.parallel_config is not None:
-        fitting = laid_out_fit(candidate.parallel_config, candidate.accelerator.hbm_gib)
+        fitting = fit_of_config(candidate.parallel_config, candidate.accelerator.hbm_gib)
     else:
         fitting = undivided_fit(job, candidate, catalog)
     if fitting.fits is False:
-        assert fitting.reason is not None, "whatever does not fit has a reason"
+        assert fitting.reason is not None, "a training that does not fit has a reason"
         return _unknown(candidate, fitting, fitting.reason)
     if capped:
-        return _unknown(candidate, fitting, power_cap.not_measured(candidate))
+        return _unknown(candidate, fitting, power_cap.cap_not_measured(candidate))
     prediction = predict(job, candidate, catalog, fitting)
     if isinstance(prediction, NoPrediction):
         return _unknown(candidate, fitting, prediction.reason)
@@ -115,97 +107,11 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         run_ids=tuple(run.id for run in prediction.runs),
         steps=prediction.steps,
         doubts=_doubts(prediction.runs),
-        notes=(
-            *prediction.notes,
-            *((fitting.note,) if fitting.note else ()),
-        ),
+        notes=(*prediction.notes, *((fitting.note,) if fitting.note else ())),
         not_counted=runs_not_counted(job, candidate, catalog),
         rollout=prediction.rollout,
         causes=prediction.causes,
     )
-
-
-def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate, Speed]:
-    """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
-
-    A strategy that was measured there stands. Of those estimated, plainer ones come first that are not told apart from
-    the fastest. A network is divided where nothing else fits, or where that is clearly faster: by the trainer that the
-    plan names, else by one of those that a plan may mean. Beside adapters, which trainers seldom divide, only where
-    nothing else fits.
-    """
-    if not candidate.any_strategy or candidate.option.step is not None:
-        return candidate, speed(job, candidate, catalog)
-    tried = [replace(candidate, strategy=one, any_strategy=False) for one in strategies_to_try(job, candidate, catalog)]
-    answers = [(one, speed(job, one, catalog)) for one in tried]
-    chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
-    fits = best.samples_per_s is not None
-    in_vain = ReasonCode.NODE_NETWORK_NOT_KNOWN in codes_of(best.problems)
-    may_divide = best.basis is Basis.MODELLED and (not fits or job.setup.adapters is None) and not in_vain
-    if may_divide and (found := layouts(job, candidate, catalog)) is not None:
-        in_parts = speed(job, found.divided, catalog)
-        answers.append((found.divided, in_parts))
-        if best.fit.fits is False or (found.is_worth_dividing and _value(in_parts) > _value(best)):
-            plain, plain_speed = chosen, best
-            chosen, best = found.divided, in_parts
-            if job.setup.framework is None:
-                if found.whole is not None:
-                    plain, plain_speed = found.whole, speed(job, found.whole, catalog)
-                best = _as_trainers_run_it(in_parts, chosen, plain, plain_speed)
-    if best.basis is Basis.MODELLED and best.samples_per_s is not None and chosen.parallel_config is None:
-        chosen, best = next(pair for pair in answers if WORTH_DIVIDING * _value(pair[1]) >= _value(best))
-    if len(answers) == 1:
-        return chosen, best
-    if best.samples_per_s is None:
-        too_large = job.setup.sample == "tokens" and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
-        return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
-    shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
-    return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
-
-
-def _as_trainers_run_it(answer: Speed, divided: Candidate, plain: Candidate, plain_speed: Speed) -> Speed:
-    """Return the speed of a divided network with the trainers that run it, and how fast it is left whole."""
-    trainers = trainers_of(divided.strategy, divided.split)
-    said = f"layout: {_config_text(divided)}, as {' or '.join(trainers)} runs it"
-    if plain_speed.samples_per_s is None:
-        return replace(answer, trainers=trainers, notes=(said, *answer.notes))
-    beside = f"{said}; left whole, {_config_text(plain)} of any trainer: {_rate(plain_speed)} samples/s"
-    return replace(answer, trainers=trainers, whole=(plain, plain_speed), notes=(beside, *answer.notes))
-
-
-def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[Strategy]:
-    """Return the strategies among which one is chosen, the plainest first.
-
-    Those of runs that answer by themselves, if any. Where the network is not known nothing tells strategies apart: that
-    of the run that is carried over. One accelerator alone shares nothing out, so the plain one is enough there.
-    """
-    answering = {choice: measured_runs(job, replace(candidate, strategy=choice), catalog) for choice in Strategy}
-    measured = [choice for choice, runs in answering.items() if any(run.strategy is choice for run in runs)]
-    if measured:
-        return measured[:1] if candidate.accelerators == 1 else measured
-    if job.setup.network is None:
-        usual = (job.named_run.strategy if job.named_run else None) or Strategy.DDP
-        anchor = nearest_run(job, replace(candidate, strategy=usual), catalog)
-        return [(anchor.strategy if anchor else None) or usual]
-    if candidate.accelerators == 1 or answering[Strategy.DDP]:
-        return [Strategy.DDP]
-    return list(Strategy)
-
-
-def _config_text(candidate: Candidate) -> str:
-    return " with ".join(filter(None, (candidate.strategy.value, str(candidate.split))))
-
-
-def _rate(answer: Speed) -> str:
-    return f"{answer.samples_per_s.value:.4g}" if answer.samples_per_s else "none"
-
-
-def _value(answer: Speed) -> float:
-    return answer.samples_per_s.value if answer.samples_per_s else 0.0
-
-
-def _lacking(answer: Speed) -> float:
-    """Return the GiB that an answer needs on each accelerator; 0 where that cannot be said, so that it comes first."""
-    return answer.fit.memory.total_gib if answer.fit.memory else 0.0
 
 
 def _with_effect_of_the_cap(
@@ -218,7 +124,7 @@ def _with_effect_of_the_cap(
 
 
 def _stated(step: UserStep, candidate: Candidate) -> Speed:
-    """Compute throughput = batch / seconds, with the plan's range, or one that fits its basis."""
+    """Compute throughput = batch / seconds, with the plan's range or that of its basis."""
     spread = STATED_FRACTION[step.basis]
     low_s = step.low_seconds or step.seconds / (1 + spread)
     high_s = step.high_seconds or step.seconds * (1 + spread)
@@ -236,7 +142,7 @@ def _stated(step: UserStep, candidate: Candidate) -> Speed:
 
 
 def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
-    """Compute throughput = median of the runs; the range holds all of them, and their own ranges."""
+    """Compute throughput = median of the runs; the range includes the ranges of all runs."""
     value = statistics.median(run.throughput.value for run in runs)
     interval = Interval(
         value,
@@ -261,8 +167,8 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
         interval = interval.widened_to(CONTRADICTED_FRACTION)
     silent = [name for name in assumed if getattr(first, name) is None and not (name == "strategy" and one_device)]
     if silent:
-        taken = " and ".join(assumed[name] for name in silent)
-        notes.append(f"the record does not state its {' and '.join(silent)}: taken as {taken}")
+        values = " and ".join(assumed[name] for name in silent)
+        notes.append(f"the record does not state its {' and '.join(silent)}: taken as {values}")
         interval = interval.widened_to(UNSTATED_FRACTION)
     names = ", ".join(run.id for run in runs)
     basis = max((run.basis for run in runs), key=list(Basis).index)
@@ -285,7 +191,7 @@ def _doubts(runs: Iterable[RunRecord]) -> tuple[str, ...]:
 
 
 def _doubt_fraction(runs: list[RunRecord]) -> float:
-    """Return the least half-width that these runs deserve: three restarts or more earn the narrowest."""
+    """Return the least half-width for these runs; three restarts or more get the narrowest."""
     if any(run.short_window for run in runs):
         return SHORT_WINDOW_FRACTION
     restarts = sum(max(1, len(run.repeats)) for run in runs)

@@ -1,4 +1,4 @@
-"""Shows the answer beside the question."""
+"""Shows the answer beside the question, and the changes that would reverse it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage
 from planner.present.page.pins import MOST, Pin, pins_html
 from planner.present.page.prices import finance_html
+from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
 from planner.present.report.csv_file import as_csv
 from planner.present.report.html_file import as_html
 from planner.present.report.report import Report
 from planner.present.report.workbook import as_workbook
-from planner.ui.answer.parts import html, note
-from planner.ui.answer.turns import FILE, turns
+from planner.ui.answer.parts import html, note, problems
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
 from planner.ui.ask.question import Answered, StampedCatalog, turning_points
 from planner.ui.state import COLUMNS_CHOICE
 from planner.use_cases.find import plan_text
 
+FILE = "plan.yaml"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -57,7 +58,7 @@ def draw(
     if answered.document.notes:
         html(page.notes_html())
     html(page.changes_html())
-    turns(form, answered, known, words, today=today)
+    _turns(form, answered, known, words, today=today)
     _taken(answered, words)
     _downloads(page, form, answered, known, words, today=today)
     note(words(LEFT_OUT))
@@ -125,3 +126,15 @@ def _downloads(
             file_name="training-plan.csv", mime="text/csv", on_click="ignore",
         )  # fmt: skip
     note(words("The report prints as two pages to sign. The address of this page reproduces it."))
+
+
+def _turns(form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date) -> None:
+    """Draw the button, and below it the changes found for this question."""
+    if st.button(words("Find the values at which the answer turns"), key="turns"):
+        st.session_state["turns-of"] = form
+    if st.session_state.get("turns-of") != form:
+        return
+    try:
+        html(turns_html(turning_points(form, answered.plan, known, today=today, asked=FILE), words))
+    except InputError as error:
+        problems([error], words, stands=False)

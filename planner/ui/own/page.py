@@ -110,7 +110,7 @@ def _base(
 
 def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words, others: float) -> Year:
     """Return the changes by sliders. An untouched slider changes nothing, even if its position is rounded."""
-    inputs = {each.name: each.quantity.value for each in first.inputs}
+    inputs = {resolved.name: resolved.quantity.value for resolved in first.inputs}
     planned = first.by_plan
     usual = max(1, round(planned.trainings_wanted)) if planned and planned.trainings_wanted else 50
 

@@ -66,17 +66,10 @@ def plan_of_question(question: TrainingQuestion, catalog: Catalog, *, today: dat
     if not question.finds:
         if not data["options"]:
             raise MissingAnswerError("on which machines", "--own", "2xRTX-3090, or --on lambda/gpu_8x_h100_sxm5")
-        plan = parse_model(Plan, data, where="planner ask", fix="See: planner ask --help")
+        plan = _plan(data)
         return QuestionPlan(plan, tuple(draft.assumed), plan)
-    named = (
-        parse_model(Plan, data, where="planner ask", fix="See: planner ask --help").options if data["options"] else ()
-    )
-    plan = parse_model(
-        Plan,
-        data | {"options": [], "find": question.filters, "limits": {}},
-        where="planner ask",
-        fix="See: planner ask --help",
-    )
+    named = _plan(data).options if data["options"] else ()
+    plan = _plan(data | {"options": [], "find": question.filters, "limits": {}})
     listed = with_found_options(plan, catalog, today=today)
     known = {(option.offer, option.site) for option in named}
     found = [option for option in listed.options if (option.offer, option.site) not in known]
@@ -86,6 +79,10 @@ def plan_of_question(question: TrainingQuestion, catalog: Catalog, *, today: dat
         tuple(draft.assumed),
         plan.model_copy(update={"options": named}),
     )
+
+
+def _plan(data: dict[str, Any]) -> Plan:
+    return parse_model(Plan, data, where="planner ask", fix="See: planner ask --help")
 
 
 def _electricity(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner.errors import InputError, NotFoundError, NotModelledError
+from planner.model.answer.audit import Severity
+from planner.model.answer.run_check import RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.model.hardware.machines import Accelerator
@@ -15,17 +17,20 @@ from planner.model.network.workload import Precision
 from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.plan import SpotUse
+from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION, current_price
 from planner.scenario.unpublished_power import nearest_offer, owning_not_modelled
 from planner.text.number_text import with_plain_digits
-from planner.use_cases.asking.logged_step import step_of_log
 from planner.use_cases.asking.question import Draft, MachineToBuy
 from planner.use_cases.cluster_names import counted_cards
+from planner.use_cases.importing.check_run import check_run
 
 KIND = re.compile(r"(.+):([a-z0-9_]+)")
 """Pattern of an offer followed by its kind of price. Ids contain no colon."""
 BLOCK = PriceKind.CAPACITY_BLOCK
+CHECK = "see: planner check-run LOG"
 
 
 def owned_machines(draft: Draft) -> list[dict[str, Any]]:
@@ -40,9 +45,9 @@ def owned_machines(draft: Draft) -> list[dict[str, Any]]:
 def _owned(text: str, draft: Draft) -> dict[str, Any]:
     nodes, count, card = own_cards(text, draft.catalog)
     if text in draft.catalog.sites:
-        return {"site": text, "hold": Hold.HAVE} | step_of_log(draft, nodes * count)
+        return {"site": text, "hold": Hold.HAVE} | _step_of_log(draft, nodes * count)
     machine = {"own": _card(card, draft), "count": count} | _several(nodes, draft)
-    return machine | step_of_log(draft, nodes * count)
+    return machine | _step_of_log(draft, nodes * count)
 
 
 def usual_precision(draft: Draft) -> Precision:
@@ -162,3 +167,31 @@ def _offer(text: str, draft: Draft) -> str:
 def _is_of(node: str, asked: str) -> bool:
     instance = node.rpartition("/")[2]
     return asked in (instance, node) or instance.startswith(f"{asked}.") or node.startswith(f"{asked}.")
+
+
+def _step_of_log(draft: Draft, accelerators: int) -> dict[str, Any]:
+    """Return the `step` of an option with this number of accelerators; empty if the log is of another machine.
+
+    Also empty if the log's speed is impossible. The estimator then answers, as `check-run` does for the same training.
+    """
+    log = draft.question.log
+    if log is None or log.global_batch is None or log.hardware.accelerators != accelerators:
+        return {}
+    checked = check_run(log, draft.catalog)
+    wrong = next((finding.says for finding in checked.audit.findings if finding.severity is Severity.IMPOSSIBLE), None)
+    if wrong is not None:
+        draft.assume(f"an estimate in place of the log's speed, which cannot be true: {wrong.rstrip('.')}", CHECK)
+        return {}
+    rate, basis = log.throughput, Basis.ASSUMED
+    if log.verdict:
+        draft.assume(f"the log's speed, which is doubtful: {log.verdict[0]}", "--log")
+    elif checked.verdict is RunVerdict.TOO_FAST:
+        draft.assume("the log's speed, which is above what its settings lead to expect", CHECK)
+    else:
+        basis = Basis.MEASURED
+    step = {
+        "batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": basis.value,
+        "low_seconds": log.global_batch / rate.high, "high_seconds": log.global_batch / rate.low,
+        "source": OWN_LOG,
+    }  # fmt: skip
+    return {"step": step}

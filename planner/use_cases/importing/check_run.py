@@ -67,8 +67,8 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     passes = training_passes(run)
     if passes is not None and has_rollouts(run):
         document = check_run(passes, catalog)
-        told = f"Of its training passes alone: {document.sentence[0].lower()}{document.sentence[1:]}"
-        return _with_rollouts(document, run, told)
+        sentence = f"Of its training passes alone: {document.sentence[0].lower()}{document.sentence[1:]}"
+        return _with_rollouts(document, run, sentence)
     setup = None if has_rollouts(run) else setup_of(run, catalog)
     sample = None if setup is None else setup.training.sample
     own = () if setup is None else runs_beside(run, setup, catalog)
@@ -106,16 +106,16 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         audit=audit_record(run, catalog),
     )
     if has_rollouts(run):
-        told = "The log does not time its training passes apart from generation, so what to expect is not known."
-        return _with_rollouts(document, run, told)
+        sentence = "The log does not time its training passes apart from generation, so what to expect is not known."
+        return _with_rollouts(document, run, sentence)
     return document.model_copy(update={"answer_id": document_id(document)})
 
 
 def _with_rollouts(document: RunCheckDocument, run: RunRecord, sentence: str) -> RunCheckDocument:
     """Return the answer for a run with rollouts: the rate of whole steps, their phases, and the given sentence."""
     assert run.log is not None, "its rollouts stand in its log"
-    told = {"sentence": sentence, "measured": run.throughput, "rollouts": run.log.rollouts, "answer_id": None}
-    answer = document.model_copy(update=told)
+    update = {"sentence": sentence, "measured": run.throughput, "rollouts": run.log.rollouts, "answer_id": None}
+    answer = document.model_copy(update=update)
     return answer.model_copy(update={"answer_id": document_id(answer)})
 
 
@@ -159,8 +159,8 @@ def _sentence(run: RunRecord, verdict: RunVerdict, found: Diagnosis) -> str:
     ratio = run.throughput.value / found.expected.value
     if verdict is RunVerdict.NORMAL:
         sure = [cause for cause in found.causes[:1] if (cause.stated or cause.proven) and cause.gain >= HELD_BACK]
-        held = f" It could be faster.{first}" if sure else ""
-        return f"Normal: {ratio:.2f} times what is expected of these settings.{held}"
+        faster = f" It could be faster.{first}" if sure else ""
+        return f"Normal: {ratio:.2f} times what is expected of these settings.{faster}"
     if verdict is RunVerdict.SLOW and found.unexplained is not None:
         none = "None of these explains it" if found.causes else "No usual cause explains it"
         return (

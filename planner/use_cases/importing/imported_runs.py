@@ -157,5 +157,5 @@ def _id(known: RunFacts, sha256: Sequence[str]) -> str:
 
 def _difference(old: RunRecord, new: RunRecord) -> str:
     keys = [key for key in RunRecord.model_fields if getattr(old, key) != getattr(new, key)]
-    told = [key for key in keys if key not in ("id", "log", "throughput", "samples", "step_seconds", "verdict")]
-    return ", ".join(told or keys)
+    main_keys = [key for key in keys if key not in ("id", "log", "throughput", "samples", "step_seconds", "verdict")]
+    return ", ".join(main_keys or keys)

@@ -73,7 +73,7 @@ def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list
     Raises NodeError if a provider does not answer, because its machines could not be counted.
     """
     asked = {cloud: [launch for launch in launches if launch.target.provider is cloud] for cloud in CLOUDS}
-    return {cloud: _running(cloud, some) for cloud, some in asked.items() if some}
+    return {cloud: _running(cloud, launched) for cloud, launched in asked.items() if launched}
 
 
 def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[ListedMachine]:

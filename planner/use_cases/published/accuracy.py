@@ -82,8 +82,8 @@ def accuracy_document(
         "skipped": dict(skipped.most_common()),
         "overall": overall(scored),
         "macro": macro(scored),
-        "parts": {name: {"rows": len(some), "overall": overall(some), "macro": macro(some)}
-                  for name, some in parts(scored).items()},
+        "parts": {name: {"rows": len(part), "overall": overall(part), "macro": macro(part)}
+                  for name, part in parts(scored).items()},
         "baselines": {name: error_figures([error for _, error in errors]) | {"rows": len(errors)}
                       for name, errors in by_method.items()},
         "baselines_macro": {name: macro_errors(errors) for name, errors in by_method.items()},
@@ -119,7 +119,7 @@ def _baselines(
         key = (images, () if leave_out is None else row.trained_on)
         if key not in trained_on:
             every = (
-                [each for each in pool if each.id not in asked]
+                [observation for observation in pool if observation.id not in asked]
                 if leave_out is None
                 else [pool[i] for i in row.trained_on]
             )

@@ -123,9 +123,9 @@ def left_out_document(catalog: Catalog, *, today: date) -> dict[str, Any]:
     left_out: list[TrainingPrediction] = []
     for number in range(FOLDS):
         of_fold = [fold[owner_of(prediction.training.run.source)] == number for prediction in predictions]
-        others = [prediction.shortfall for prediction, out in zip(predictions, of_fold, strict=True) if not out]
+        others = [prediction.shortfall for prediction, in_fold in zip(predictions, of_fold, strict=True) if not in_fold]
         practice = fit_practice(others, table=b"", today=today)
-        asked = [prediction.training for prediction, out in zip(predictions, of_fold, strict=True) if out]
+        asked = [prediction.training for prediction, in_fold in zip(predictions, of_fold, strict=True) if in_fold]
         left_out += predict_trainings(asked, catalog.model_copy(update={"practice": practice}), today=today)[0]
     return _document(len(rows), left_out, without)
 

@@ -134,7 +134,7 @@ def test_a_purchase_whose_software_is_no_longer_supported_is_told():
 
 
 def test_the_owner_s_years_left_are_the_years_that_count():
-    """Six years of life, of which two and a half are left: three and a half years old."""
+    """Six years of life with two and a half remaining make it three and a half years old."""
     found = resolved(already_owned={"resale_usd": 2_000, "remaining_life_years": 2.5}, life_years=6)
     assert found.inputs.years == 2.5
     assert found.notes == resolved(purchase={"server_usd": 5}).notes
@@ -275,7 +275,7 @@ def test_a_circuit_and_a_rack_are_two_reasons_with_both_loads():
 
 
 def test_of_a_signed_lease_only_the_electricity_of_trainings_can_be_avoided():
-    """What is left of a year: 8,766 h x 70 % busy x 5 kW x the price; rate, people, place and rest are owed."""
+    """The electricity remains: 8,766 h x 70 % busy x 5 kW x the price. Rate, people, place and rest are owed anyway."""
     lease = {"usd_per_month": 10_000, "term_months": 36, "maintenance_included": True}
     found = resolved(lease=lease, colocation={"usd_per_kw_month": 184, "power_included": False})
     left = avoidable(found, Hold.HAVE)

@@ -82,7 +82,7 @@ def test_each_limit_is_kept_and_both_are_not():
     assert (option.meets_deadline, option.within_budget, option.keeps_both) == (True, True, False)
     assert option.why_not_codes == ("limits_together",)
     percent = round(100 * option.chance_both)
-    assert option.why_not == f"keeps deadline and budget together with {percent} %, 80 % is asked for"
+    assert option.why_not == f"keeps deadline and budget together with a chance of {percent} %; you asked for 80 %"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_promise_covers_both(confidence, recommended):
     assert (answer.recommended is not None) is recommended
     assert plans.campaign(plan, bundled_catalog(), today=TODAY).feasible is recommended
     if not recommended:
-        assert answer.headline[0].startswith("Best chance: AWS p4d, 8x A100 keeps both limits with 7")
+        assert answer.headline[0].startswith("Best chance: AWS p4d, 8x A100 keeps both limits with a chance of 7")
         assert answer.headline[-1].startswith("Each limit alone is kept with that; both together need")
 
 

@@ -46,7 +46,7 @@ def test_as_many_as_the_deadline_asks_for_and_no_more():
     assert option.campaign_usd.value == pytest.approx(1200.0)
     assert answer.recommended == option.id
     assert option.display_name == "AWS p4d, 8x A100, 6 at once"
-    note = "one training after another does not surely keep the deadline, so several run at once: "
+    note = "to keep the deadline, several trainings run at once: "
     assert f"{note}AWS p4d, 8x A100, 6 at once (in time with 100 %)" in answer.notes
 
 

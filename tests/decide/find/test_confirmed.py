@@ -1,4 +1,4 @@
-"""An old price counts where a second provider asks about the same: at most 21 % more for the accelerator."""
+"""An old price counts if a second provider asks about the same: at most 21 % more for the accelerator."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from planner.decide.find.confirmed import asked_of, is_borne_out
+from planner.decide.find.offered import asks_of, is_confirmed
 from planner.model.hardware.machines import Link, Node
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
@@ -34,7 +34,7 @@ def catalog_of(prices):
 
 
 @pytest.mark.parametrize(
-    ("one", "others", "counts"),
+    ("old", "others", "counts"),
     [
         pytest.param(price("a", 0.38), [price("b", 0.60), price("c", 0.65)], False, id="0.60 is 1.6 times 0.38"),
         pytest.param(price("a", 0.50), [price("b", 0.60), price("c", 0.65)], True, id="0.50 x 1.21 = 0.605"),
@@ -58,18 +58,18 @@ def catalog_of(prices):
             price("a", 0.50), [price("a", 0.80, cards=2, as_of=OCTOBER), price("b", 0.55)], True,
             id="its own later price of a larger machine is no second provider",
         ),
-        pytest.param(price("a", 0.70), [price("b", 0.60)], True, id="dearer than another"),
+        pytest.param(price("a", 0.70), [price("b", 0.60)], True, id="more expensive than another"),
         pytest.param(price("a", 0.38), [price("b", 3.2, cards=8)], True, id="0.40 a card of eight"),
         pytest.param(price("a", 0.38), [price("a", 0.40, cards=2)], False, id="its own is no second one"),
-        pytest.param(price("a", 0.38), [], False, id="nobody else, and a copied page"),
-        pytest.param(price("a", 0.38, region="us-east-1"), [], True, id="nobody else, and a price list of regions"),
+        pytest.param(price("a", 0.38), [], False, id="no other provider, and a copied page"),
+        pytest.param(price("a", 0.38, region="us-east-1"), [], True, id="no other provider, and a list of regions"),
         pytest.param(price("a", 0.38, as_of=date(2026, 11, 1)), [price("b", 0.60)], True, id="three weeks old"),
         pytest.param(price("a", 0.38, kind=PriceKind.SPOT), [price("b", 0.60)], True, id="spot has a rule of its own"),
         pytest.param(price("a", 0.38, origin=PriceOrigin.USER), [price("b", 0.60)], True, id="the user's own"),
-        pytest.param(price("a", 0.38), [price("b", 0.38, kind=PriceKind.SPOT)], False, id="spot bears nothing out"),
+        pytest.param(price("a", 0.38), [price("b", 0.38, kind=PriceKind.SPOT)], False, id="spot confirms nothing"),
     ],
 )  # fmt: skip
-def test_which_prices_are_borne_out(one, others, counts):
-    catalog = catalog_of([one, *others])
-    asked = asked_of(prices_by_terms(catalog, LOOKED_AT), catalog)
-    assert is_borne_out(one.node, one, asked, catalog, today=TODAY) is counts
+def test_which_prices_are_confirmed(old, others, counts):
+    catalog = catalog_of([old, *others])
+    asks = asks_of(prices_by_terms(catalog, LOOKED_AT), catalog)
+    assert is_confirmed(old.node, old, asks, catalog, today=TODAY) is counts

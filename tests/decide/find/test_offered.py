@@ -1,4 +1,4 @@
-"""What is offered: kinds of price, and what a number of hours costs."""
+"""Offers: their kinds of price, the cost of hours, and offers that are left out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from planner.cost.cloud.availability import availability
-from planner.decide.find.offered import UNSAID, Offered, offered
+from planner.decide.find.offered import NOT_KNOWN_AVAILABLE, Offered, offered
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.unread import Unread
@@ -49,7 +49,7 @@ def test_what_hours_cost(kind, hours, usd):
 )
 def test_a_block_is_a_firm_way_to_rent(terms, kinds):
     found = offered(CATALOG, FindFilters(provider=("aws",), terms=terms), None, today=TODAY)
-    assert {one.price.price_kind for one in found.offers if one.node.id == P5} == kinds
+    assert {offer.price.price_kind for offer in found.offers if offer.node.id == P5} == kinds
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ def test_a_block_is_a_firm_way_to_rent(terms, kinds):
 )
 def test_accelerators_are_offered_on_which_the_framework_runs_as_it_is(framework, makers):
     found = offered(CATALOG, FindFilters(), None, today=TODAY, framework=framework)
-    assert {one.accelerator.vendor for one in found.offers} == makers
+    assert {offer.accelerator.vendor for offer in found.offers} == makers
 
 
 LAMBDA = "lambda/gpu_1x_h100_pcie"
 
 
 def lambda_rows(*, said_usd: float, listed_usd: float, said_on: date = TODAY) -> tuple[Price, ...]:
-    """Return what Lambda's own API says of everywhere, and what a list says of one region, without a word on stock."""
+    """Return a price of Lambda's own API for all regions, and a list price of one region without stock."""
     common = {
         "provider": "lambda", "instance_type": "gpu_1x_h100_pcie", "accelerator": "H100-PCIe", "accelerators": 1,
         "price_kind": PriceKind.ON_DEMAND,
@@ -88,30 +88,30 @@ def lambda_rows(*, said_usd: float, listed_usd: float, said_on: date = TODAY) ->
 
 
 @pytest.mark.parametrize("listed_usd", [2.0, 2.5, 3.0])
-def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so(listed_usd):
-    """Else the plan took the row of the region, of which nobody says it."""
+def test_an_available_machine_is_planned_at_the_price_of_the_source_that_says_so(listed_usd):
+    """Else the plan would take the row of the region, which is not known to be available."""
     catalog = CATALOG.model_copy(update={"prices": lambda_rows(said_usd=2.5, listed_usd=listed_usd)})
-    (one,) = offered(catalog, FindFilters(available=True, gpus=(1,)), None, today=TODAY).offers
-    assert (one.price.region, one.price.usd_per_hour) == ("any", 2.5)
-    planned = find_price(one.option(any_named=True), catalog, where="options.0")
+    (only,) = offered(catalog, FindFilters(available=True, gpus=(1,)), None, today=TODAY).offers
+    assert (only.price.region, only.price.usd_per_hour) == ("any", 2.5)
+    planned = find_price(only.option(any_named=True), catalog, where="options.0")
     assert (planned.usd_per_hour, availability(planned, today=TODAY)) == (2.5, "yes")
 
 
-def test_of_what_was_said_months_ago_nobody_says_it():
+def test_availability_of_months_ago_does_not_count():
     catalog = CATALOG.model_copy(update={"prices": lambda_rows(said_usd=2.5, listed_usd=3.0, said_on=date(2026, 8, 1))})
     found = offered(catalog, FindFilters(available=True), None, today=TODAY)
-    assert (found.offers, found.left_out[UNSAID]) == ((), 1)
+    assert (found.offers, found.left_out[NOT_KNOWN_AVAILABLE]) == ((), 1)
 
 
-def test_what_was_not_read_is_counted_with_its_reason():
-    def unread(nobody_says, instances):
+def test_unread_offers_are_counted_by_their_reason():
+    def unread(availability_unknown, instances):
         return Unread(
             provider="aws", accelerator="H100-SXM", accelerators=8, price_kind=PriceKind.ON_DEMAND, instances=instances,
-            nobody_says=nobody_says,
+            nobody_says=availability_unknown,
         )  # fmt: skip
 
     catalog = CATALOG.model_copy(update={"prices": (), "unread": (unread(True, 5), unread(False, 7))})
     found = offered(catalog, FindFilters(available=True), None, today=TODAY)
-    assert (found.left_out[UNSAID], found.unread) == (5, 7)
+    assert (found.left_out[NOT_KNOWN_AVAILABLE], found.unread) == (5, 7)
     elsewhere = offered(catalog, FindFilters(available=True, provider=("gcp",)), None, today=TODAY)
-    assert (elsewhere.left_out[UNSAID], elsewhere.unread) == (0, 0)
+    assert (elsewhere.left_out[NOT_KNOWN_AVAILABLE], elsewhere.unread) == (0, 0)

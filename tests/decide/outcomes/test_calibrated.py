@@ -1,4 +1,4 @@
-"""Campaigns that are drawn afresh end and cost as the samples of an answer say, in every row of the examples."""
+"""Freshly drawn campaigns end and cost as often as an answer says, in every row of the examples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def seed(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 @pytest.mark.parametrize("path", sorted(examples_dir().glob("*.yaml")), ids=lambda path: path.stem)
 def test_ranges_hold_nine_in_ten_and_chances_come_true(path: Path, seed: pytest.MonkeyPatch) -> None:
-    """88 to 92 % of all fresh draws lie in a 90 % range, and of each tenth of chances as many as it says."""
+    """88 to 92 % of all fresh draws lie in a 90 % range, and events with a stated chance happen that often."""
     catalog = bundled_catalog()
     plan = with_found_options(read_plan(path), catalog, today=TODAY)
     alone = each_alone(plan, catalog, today=TODAY)

@@ -44,17 +44,17 @@ def test_the_inverse(value: float, down: float, up: float, chance: float) -> Non
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "together"),
+    ("causes", "others", "together"),
     [
         pytest.param((("a", 1.0),), (("a", 2.0),), 1.0, id="one cause of two sizes"),
         pytest.param((("a", 1.0),), (("b", 1.0),), 0.0, id="two causes"),
         pytest.param((("a", 3.0), ("b", 4.0)), (("a", 3.0), ("c", 4.0)), 0.36, id="9 of 25 in common"),
-        pytest.param((("a", 1.0), ("b", 1.0)), (("b", 1.0),), math.sqrt(0.5), id="one holds the other"),
+        pytest.param((("a", 1.0), ("b", 1.0)), (("b", 1.0),), math.sqrt(0.5), id="one contains the other"),
     ],
 )
-def test_errors_go_together_as_far_as_their_causes_do(one, other, together) -> None:
+def test_the_correlation_of_errors_is_that_of_their_causes(causes, others, together) -> None:
     """The correlation by hand: sum of sd x sd' over common causes / (whole x whole')."""
-    drawn = [mixed(causes) for causes in (one, other)]
+    drawn = [mixed(each) for each in (causes, others)]
     correlation = float(np.corrcoef(drawn[0], drawn[1])[0, 1])
     assert correlation == pytest.approx(together, abs=3 / math.sqrt(SAMPLES))
     assert np.sort(drawn[0]) == pytest.approx(np.sort(scores("a")))

@@ -9,7 +9,7 @@ from pathlib import Path
 import planner
 
 ROOMS = ("decide", "use_cases", "present", "ui", "cli", "cost", "duration", "mcp_server")
-OF_CHANCES = {"quantile", "percentile", "NormalDist", "NORMAL", "inv_cdf", "cdf", "pdf", "erf", "erfinv"}
+OF_CHANCES = {"quantile", "percentile", "NormalDist", "inv_cdf", "cdf", "pdf", "erf", "erfinv"}
 OF_DRAWS = {
     "default_rng",
     "standard_normal",
@@ -22,10 +22,9 @@ OF_DRAWS = {
 }
 COMPUTES = OF_CHANCES | OF_DRAWS
 ELSEWHERE = {
-    "use_cases/importing/check_run.py": "how unlikely a finished run is under its estimate",
     "duration/waits.py": "the range of a stated queue, which is an input, and the draws that outcomes ask for",
 }
-"""Modules that use them for something else than a chance or quantile of an option."""
+"""Modules that use them for something other than a chance or quantile of an option."""
 
 
 def computed(path: Path) -> Iterator[str]:

@@ -28,11 +28,11 @@ def test_a_range_is_drawn_with_its_middle_and_its_ends():
 
 
 def test_causes_of_two_names_are_independent_and_each_is_normal():
-    one, other = scores("a", "speed"), scores("b", "speed")
-    assert abs(np.corrcoef(one, other)[0, 1]) < 3 / math.sqrt(SAMPLES)
-    assert np.sort(one) == pytest.approx(np.sort(other))
-    assert np.mean(one <= 0.8416) == pytest.approx(0.8, abs=1 / SAMPLES)
-    assert np.std(one) == pytest.approx(1.0, abs=2e-3)
+    first, other = scores("a", "speed"), scores("b", "speed")
+    assert abs(np.corrcoef(first, other)[0, 1]) < 3 / math.sqrt(SAMPLES)
+    assert np.sort(first) == pytest.approx(np.sort(other))
+    assert np.mean(first <= 0.8416) == pytest.approx(0.8, abs=1 / SAMPLES)
+    assert np.std(first) == pytest.approx(1.0, abs=2e-3)
 
 
 def test_strata_keep_the_distribution():
@@ -44,7 +44,7 @@ def test_strata_keep_the_distribution():
 
 
 @pytest.mark.parametrize(("lanes", "hours"), [(1, 52.5), (2, 31.5), (5, 10.5), (9, 10.5)])
-def test_without_doubt_runs_follow_each_other(lanes, hours):
+def test_without_uncertainty_runs_follow_each_other(lanes, hours):
     """5 runs of 10.5 hours: 5, 3 and 1 after another."""
     played = play([replace(OWN, lanes=side_by_side(5, lanes, steps_hours=10.0))])
     assert played.hours == pytest.approx(hours)
@@ -83,12 +83,12 @@ def test_cost_follows_the_hours_that_interruptions_add():
     assert np.mean(played.hours) > 20.0 * losses(lost).total, "the last of four runs is later than the mean"
 
 
-def test_what_is_paid_once_does_not_grow():
+def test_a_fixed_cost_does_not_grow():
     bought = replace(OWN, hourly_share=0.0, speed_error=Interval.within_factor(1.0, 3.0))
     assert play([bought]).usd == pytest.approx(100.0)
 
 
-def test_a_seed_plays_the_same_again_whatever_stands_beside():
+def test_an_option_has_the_same_samples_whatever_else_is_simulated():
     doubtful = replace(OWN, speed_error=Interval.within_factor(1.0, 2.0), wait=Interval(5.0, 2.0, 20.0))
     once, again = play([doubtful]), play([doubtful])
     assert (once.hours == again.hours).all()
@@ -161,7 +161,7 @@ def test_a_queue_delays_the_first_run_of_every_lane_alike(wait, mean):
     assert min(waits) >= 5.0
 
 
-def test_what_is_ordered_before_the_campaign_begins_is_waited_for_from_then():
+def test_the_wait_for_an_early_order_starts_with_the_order():
     ordered = replace(OWN, asked_at=-24.0, wait=Interval.exact(30.0))
     assert play([ordered]).hours == pytest.approx(37.5)
     early = replace(OWN, asked_at=-48.0, wait=Interval.exact(30.0))

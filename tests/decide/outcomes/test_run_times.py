@@ -1,4 +1,4 @@
-"""Drawn run times against closed forms: within 3 standard errors, which the replications themselves give."""
+"""Drawn run times compared with closed forms, within 3 standard errors of the replications."""
 
 from __future__ import annotations
 

@@ -20,16 +20,16 @@ SPOT = {
 
 
 @pytest.mark.parametrize("name", ["dgx_station_v100", "own_8xh200", "p5e_vs_a100", "qlora_llama3_8b"])
-def test_what_is_read_back_gives_the_estimate_again(catalog, name):
+def test_the_recovered_interruptions_give_the_estimate_again(catalog, name):
     plan = read_plan(examples_dir() / f"{name}.yaml")
-    times = [one.option.time for one in estimate_options(plan, catalog, today=TODAY).options if one.option.time]
+    times = [each.option.time for each in estimate_options(plan, catalog, today=TODAY).options if each.option.time]
     assert times
     for time in times:
         expected = time.wall_hours.value / time.lines[0].hours.value
         assert losses(interruptions_of(time)).total == pytest.approx(expected, rel=1e-6)
 
 
-def test_preemption_failures_restarts_and_checkpoints_are_told_apart(catalog):
+def test_preemptions_failures_restarts_and_checkpoints_are_distinguished(catalog):
     plan = Plan.model_validate(
         SPOT | {
             "data": {},

@@ -1,4 +1,4 @@
-"""Terms and credits over every length that a campaign may have: figures by hand, and against draws."""
+"""Terms and credits over all lengths of a campaign: figures by hand, and compared with draws."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEAR_THE_END = Interval.within_factor(90.4, math.exp(END * TAIL))
 
 
 def played(cost: CostByHours, hours: Interval) -> Outcomes:
-    """Return the outcomes of one run of so many hours at this bill."""
+    """Return the outcomes of one run of these hours at this bill."""
     option = PlayedOption(
         option="term", lanes=side_by_side(1, 1, steps_hours=hours.value), speed_error=hours.scaled(1 / hours.value),
         usd=float(usd_at(cost, np.array([hours.value]))[0]), price_error=price_range(cost), cost=cost,

@@ -1,4 +1,4 @@
-"""The parts of the cost of owning, and the inputs that each is known by."""
+"""The parts of the cost of owning, and the inputs that each is computed from."""
 
 from __future__ import annotations
 

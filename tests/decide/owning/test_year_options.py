@@ -1,4 +1,4 @@
-"""Rows of a year of trainings: what each chance is of, and what a person would rent otherwise, by hand."""
+"""Rows of a year of trainings: their chances, and the rent that each is compared with, computed by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def row(name: str, usd: float | None, *, hold: Hold = Hold.RENT, factor: float =
 
 
 def less(mine: float, other: float, factor: float = 2.0) -> float:
-    """P(mine < other) of two log-normal costs whose 90 % ranges are a factor both ways."""
+    """Return P(mine < other) of two log-normal costs whose 90 % ranges are a factor both ways."""
     deviation = math.sqrt(2) * math.log(factor) / NormalDist().inv_cdf(0.95)
     return NormalDist().cdf(math.log(other / mine) / deviation)
 
@@ -40,9 +40,9 @@ PC = row("pc", 1300.0, hold=Hold.BUY)
 DEAR = row("dear", 9000.0)
 
 
-def test_every_row_is_held_against_the_machine_that_is_asked_about():
+def test_every_row_is_compared_with_the_machine_in_question():
     """The recommended row's chance is its own: 0.92 for the PC against keeping, 0.08 for keeping against the PC."""
-    found = {one.id: one for one in with_chances([PC, OURS, DEAR], "ours")}
+    found = {option.id: option for option in with_chances([PC, OURS, DEAR], "ours")}
     assert found["pc"].chance_costs_less == pytest.approx(less(1300, 3000), abs=0.02)
     assert found["pc"].chance_costs_less > 0.9
     assert found["pc"].costs_less_than == "ours"
@@ -59,17 +59,17 @@ def test_what_both_have_in_common_cancels():
     assert found["pc"].chance_owning_cheaper < 0.001
 
 
-def test_the_machine_itself_is_held_against_the_cheapest_that_may_be_recommended():
+def test_the_machine_itself_is_compared_with_the_cheapest_that_may_be_recommended():
     spot = row("spot", 100.0, firm=False)
     broken = row("broken", 50.0, why_not="it does not fit", why_not_codes=(ReasonCode.NO_PRICE,))
     dear = row("over budget", 200.0, hold=Hold.BUY, over_budget=True)
-    own = next(one for one in with_chances([spot, broken, dear, PC, OURS, DEAR], "ours") if one.id == "ours")
+    own = next(row for row in with_chances([spot, broken, dear, PC, OURS, DEAR], "ours") if row.id == "ours")
     assert own.costs_less_than == "pc"
     assert own.chance_costs_less == pytest.approx(less(3000, 1300), abs=0.02)
 
 
 def test_a_row_without_a_cost_has_no_chance():
-    found = {one.id: one for one in with_chances([OURS, row("unknown", None)], "ours")}
+    found = {option.id: option for option in with_chances([OURS, row("unknown", None)], "ours")}
     assert found["unknown"].chance_costs_less is None
     assert found["ours"].chance_costs_less is None
 

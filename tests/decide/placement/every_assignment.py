@@ -1,4 +1,4 @@
-"""Every way to give the runs of an instance to lanes, counted out by rules of its own: for instances of a few runs."""
+"""Evaluate every assignment of an instance's runs to lanes, by independent rules. Only for a few runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NamedTuple
 from planner.decide.placement.instance import Bin, Instance
 
 MOST_USD = 1e9
-"""More is what no block is long enough for."""
+"""Larger sums mean that no block is long enough."""
 Assigned = tuple[tuple[int, int], ...]
 """The way and lane of each run, group by group."""
 
 
 class AssignmentOutcome(NamedTuple):
-    """Of one assignment that keeps every limit."""
+    """Cost and hours of an assignment that keeps every limit."""
 
     usd: float
     to_pay: float
@@ -24,34 +24,34 @@ class AssignmentOutcome(NamedTuple):
 
 
 def every_outcome(instance: Instance) -> list[AssignmentOutcome]:
-    """Return what each assignment comes to that keeps deadline, budget, windows, pools and allocations."""
+    """Return the outcome of each assignment that keeps deadline, budget, windows, pools and allocations."""
     found = (outcome(instance, assigned) for assigned in _assignments(instance))
-    return [one for one in found if one is not None]
+    return [each for each in found if each is not None]
 
 
 def _assignments(instance: Instance) -> Iterator[Assigned]:
     choices = []
     for number, group in enumerate(instance.groups):
         places = [
-            (way, lane)
-            for way, one in enumerate(instance.ways)
-            if one.group == number
-            for lane in range(instance.bins[one.bin].lanes)
+            (place, lane)
+            for place, way in enumerate(instance.ways)
+            if way.group == number
+            for lane in range(instance.bins[way.bin].lanes)
         ]
         choices += [places] * group.runs
     return product(*choices)
 
 
 def outcome(instance: Instance, assigned: Assigned) -> AssignmentOutcome | None:
-    """Return what an assignment comes to; None where it breaks a limit."""
+    """Return the outcome of an assignment; None if it breaks a limit."""
     ends, last = {}, 0.0
     for phase in range(1 + max(group.phase for group in instance.groups)):
         begin, lanes = last, dict[tuple[int, int], float]()
-        for way, lane in assigned:
-            one = instance.ways[way]
-            if instance.groups[one.group].phase == phase:
-                key = (one.bin, lane)
-                lanes[key] = lanes.get(key, max(begin, instance.bins[one.bin].opens)) + one.hours
+        for place, lane in assigned:
+            way = instance.ways[place]
+            if instance.groups[way.group].phase == phase:
+                key = (way.bin, lane)
+                lanes[key] = lanes.get(key, max(begin, instance.bins[way.bin].opens)) + way.hours
         for key, end in lanes.items():
             if end > instance.bins[key[0]].closes + 1e-9:
                 return None
@@ -63,13 +63,13 @@ def outcome(instance: Instance, assigned: Assigned) -> AssignmentOutcome | None:
     node_hours: dict[int, float] = {}
     first_option: dict[tuple[int, int], int] = {}
     billed: dict[tuple[int, int], float] = {}
-    for way, lane in assigned:
-        one = instance.ways[way]
-        bills[one.option] = bills.get(one.option, instance.options[one.option].fixed_usd) + one.usd
-        nodes = instance.bins[one.bin].nodes
-        node_hours[one.option] = node_hours.get(one.option, 0.0) + one.billed_hours * nodes
-        first_option.setdefault((one.bin, lane), one.option)
-        billed[one.bin, lane] = billed.get((one.bin, lane), 0.0) + one.billed_hours
+    for place, lane in assigned:
+        way = instance.ways[place]
+        bills[way.option] = bills.get(way.option, instance.options[way.option].fixed_usd) + way.usd
+        nodes = instance.bins[way.bin].nodes
+        node_hours[way.option] = node_hours.get(way.option, 0.0) + way.billed_hours * nodes
+        first_option.setdefault((way.bin, lane), way.option)
+        billed[way.bin, lane] = billed.get((way.bin, lane), 0.0) + way.billed_hours
     for option, hours in node_hours.items():
         if hours > instance.options[option].most_node_hours + 1e-9:
             return None
@@ -86,23 +86,23 @@ def outcome(instance: Instance, assigned: Assigned) -> AssignmentOutcome | None:
 
 
 def _machines_suffice(instance: Instance, used: set[tuple[int, int]]) -> bool:
-    """Return whether no pool lends more machines than it has in any half hour; windows open at whole hours."""
+    """Return whether each pool has enough machines in every half hour. Windows open at whole hours."""
     for pool, machines in instance.pools.items():
         sharing = [instance.bins[place] for place, _ in used if instance.bins[place].pool == pool]
         for moment in range(80):
             hour = moment / 2
-            if sum(spot.nodes for spot in sharing if spot.opens <= hour < spot.closes) > machines:
+            if sum(bin_.nodes for bin_ in sharing if bin_.opens <= hour < bin_.closes) > machines:
                 return False
     return True
 
 
-def _term_usd(spot: Bin, hours: float) -> float:
-    """Return what a lane of a term costs: its least hours at least, or the shortest block that is long enough."""
-    if spot.usd_per_hour == 0:
+def _term_usd(bin_: Bin, hours: float) -> float:
+    """Return the cost of a lane's term: at least its least hours, or the shortest block that is long enough."""
+    if bin_.usd_per_hour == 0:
         return 0.0
-    if not spot.block_hours:
-        return spot.usd_per_hour * max(hours, spot.least_hours)
-    for length in sorted(spot.block_hours):
-        if hours <= length - spot.block_lost_hours + 1e-9:
-            return spot.usd_per_hour * length
+    if not bin_.blocks:
+        return bin_.usd_per_hour * max(hours, bin_.least_hours)
+    for block in sorted(bin_.blocks):
+        if hours <= block.usable_hours + 1e-9:
+            return bin_.usd_per_hour * block.hours
     return math.inf

@@ -1,4 +1,4 @@
-"""Random small campaigns as plan files, and every way to place their runs, counted out without the planner."""
+"""Draw small campaigns as plan files, and find their best placements without the planner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OFFERS = (
 
 @dataclass(frozen=True)
 class Kind:
-    """Equal runs; a unit of work is the plan's."""
+    """Equal runs, in units of the plan's work."""
 
     runs: int
     units: int
@@ -34,7 +34,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class SmallMachine:
-    """One option; hours of a unit of work, USD an hour of each node, turns as (opens, closes, nodes)."""
+    """One option: hours of a unit of work, USD an hour of each node, and turns as (opens, closes, nodes)."""
 
     offer: int
     hours: float
@@ -49,7 +49,7 @@ class SmallMachine:
 
 @dataclass(frozen=True)
 class SmallCampaign:
-    """A question, with limits in days and USD."""
+    """A campaign with limits in days and USD."""
 
     kinds: tuple[Kind, ...]
     machines: tuple[SmallMachine, ...]
@@ -95,12 +95,12 @@ def _machine(draw: random.Random, offer: int) -> SmallMachine:
 
 
 def plan_of(asked: SmallCampaign) -> dict[str, Any]:
-    """Write it as a plan file."""
+    """Return the campaign as a plan file."""
     groups = [
-        {"name": f"kind {number}", "runs": one.runs, "priority": one.priority}
-        | ({"work": {"epochs": one.units, "samples_per_epoch": 36000}} if one.units > 1 else {})
-        | {name: nodes for name, nodes in (("min_nodes", one.min_nodes), ("max_nodes", one.max_nodes)) if nodes}
-        for number, one in enumerate(asked.kinds)
+        {"name": f"kind {number}", "runs": kind.runs, "priority": kind.priority}
+        | ({"work": {"epochs": kind.units, "samples_per_epoch": 36000}} if kind.units > 1 else {})
+        | {name: nodes for name, nodes in (("min_nodes", kind.min_nodes), ("max_nodes", kind.max_nodes)) if nodes}
+        for number, kind in enumerate(asked.kinds)
     ]
     limits: dict[str, Any] = {"start": "2026-12-01", "groups": groups, "confidence": 0.5}
     if asked.days is not None:
@@ -110,7 +110,7 @@ def plan_of(asked: SmallCampaign) -> dict[str, Any]:
         "schema_version": 1, "name": "random", "workload": {"ref": "gpt-305m", "seq_len": 512},
         "work": {"epochs": 1, "samples_per_epoch": 36000},
         "campaign": limits | {name: value for name, value in given.items() if value is not None},
-        "options": [_option(one) for one in asked.machines],
+        "options": [_option(machine) for machine in asked.machines],
         "assumptions": {
             "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
             "support_fraction": 0.0,
@@ -119,17 +119,20 @@ def plan_of(asked: SmallCampaign) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _option(one: SmallMachine) -> dict[str, Any]:
-    step = {"batch": 10} | dict.fromkeys(("seconds", "low_seconds", "high_seconds"), one.hours) | {"basis": "measured"}
+def _option(machine: SmallMachine) -> dict[str, Any]:
+    step = (
+        {"batch": 10} | dict.fromkeys(("seconds", "low_seconds", "high_seconds"), machine.hours) | {"basis": "measured"}
+    )
     given: dict[str, Any] = {
-        "quota": one.quota, "minimum_hours": one.minimum,
-        "wait_hours": None if one.wait is None else dict.fromkeys(("value", "low", "high"), one.wait),
-        "window": None if one.window is None else dict(zip(("start", "end"), map(_moment, one.window), strict=True)),
-        "network_gbit_per_s": 400.0 if one.nodes > 1 else None,
-        "taken": [{"start": _moment(a), "end": _moment(b), "nodes": nodes} for a, b, nodes in one.taken] or None,
+        "quota": machine.quota, "minimum_hours": machine.minimum,
+        "wait_hours": None if machine.wait is None else dict.fromkeys(("value", "low", "high"), machine.wait),
+        "window": None if machine.window is None
+        else dict(zip(("start", "end"), map(_moment, machine.window), strict=True)),
+        "network_gbit_per_s": 400.0 if machine.nodes > 1 else None,
+        "taken": [{"start": _moment(a), "end": _moment(b), "nodes": nodes} for a, b, nodes in machine.taken] or None,
     }  # fmt: skip
-    option = {"price": "on_demand", "usd_per_hour": one.usd, "step": step, "nodes": one.nodes}
-    return OFFERS[one.offer] | option | {name: value for name, value in given.items() if value is not None}
+    option = {"price": "on_demand", "usd_per_hour": machine.usd, "step": step, "nodes": machine.nodes}
+    return OFFERS[machine.offer] | option | {name: value for name, value in given.items() if value is not None}
 
 
 def _moment(hours: float) -> str:
@@ -137,37 +140,35 @@ def _moment(hours: float) -> str:
 
 
 Slot = tuple[int, float, float]
-"""Machine, and from when to when one set of it is free."""
+"""Machine, with the hours from and until which one set of it is free."""
 Load = tuple[int, float, float]
-"""Runs, their hours, and the hours that are billed."""
+"""Runs, their hours, and their billed hours."""
 
 
 def best(asked: SmallCampaign) -> tuple[float, float, float] | None:
-    """Return objective, USD and hours of the best of all ways to give the runs to sets of machines; None: none keeps
-    the limits.
-    """
-    slots = [(number, *span) for number, one in enumerate(asked.machines) for span in _free(one, asked.at_once)]
+    """Return objective, USD and hours of the best placement; None if none keeps the limits."""
+    slots = [(number, *span) for number, each in enumerate(asked.machines) for span in _free(each, asked.at_once)]
     states: set[tuple[Load, ...]] = {tuple((0, 0.0, 0.0) for _ in slots)}
     for kind in asked.kinds:
         for _ in range(kind.runs):
             states = {after for before in states for after in _one_more(asked, kind, slots, before)}
     found = [_value(asked, slots, state) for state in states]
-    return min((one for one in found if one[1] <= (asked.budget or math.inf) + 1e-9), default=None)
+    return min((value for value in found if value[1] <= (asked.budget or math.inf) + 1e-9), default=None)
 
 
-def _free(one: SmallMachine, at_once: int | None) -> list[tuple[float, float]]:
-    """Set i is free while so many nodes are left that i + 1 sets have enough."""
-    opens, closes = one.wait or 0.0, math.inf
-    if one.window is not None:
-        opens, closes = one.window[0], one.window[1] - 0.5
-    sets = at_once or (1 if one.quota is None else max(1, one.quota // one.nodes))
-    sets = sets if one.quota is None else min(sets, one.quota // one.nodes)
-    have = sets * one.nodes if one.quota is None else one.quota
-    edges = sorted({opens, *(edge for turn in one.taken for edge in turn[:2] if opens < edge < closes)})
+def _free(machine: SmallMachine, at_once: int | None) -> list[tuple[float, float]]:
+    """Return when each set is free: set i while the free nodes are enough for i + 1 sets."""
+    opens, closes = machine.wait or 0.0, math.inf
+    if machine.window is not None:
+        opens, closes = machine.window[0], machine.window[1] - 0.5
+    sets = at_once or (1 if machine.quota is None else max(1, machine.quota // machine.nodes))
+    sets = sets if machine.quota is None else min(sets, machine.quota // machine.nodes)
+    have = sets * machine.nodes if machine.quota is None else machine.quota
+    edges = sorted({opens, *(edge for turn in machine.taken for edge in turn[:2] if opens < edge < closes)})
     found = list[tuple[float, float]]()
     for number in range(sets):
         free = [
-            have - sum(nodes for a, b, nodes in one.taken if a <= edge < b) >= (number + 1) * one.nodes
+            have - sum(nodes for a, b, nodes in machine.taken if a <= edge < b) >= (number + 1) * machine.nodes
             for edge in edges
         ]  # fmt: skip
         ends = [*edges[1:], closes]
@@ -183,15 +184,15 @@ def _free(one: SmallMachine, at_once: int | None) -> list[tuple[float, float]]:
 def _one_more(asked: SmallCampaign, kind: Kind, slots: list[Slot], before: tuple[Load, ...]) -> set[tuple[Load, ...]]:
     found = set[tuple[Load, ...]]()
     for place, (number, opens, closes) in enumerate(slots):
-        one = asked.machines[number]
+        machine = asked.machines[number]
         runs, hours, billed = before[place]
-        each = one.hours * kind.units
+        each = machine.hours * kind.units
         end = opens + hours + each
-        if not kind.takes(one.nodes) or end > min(closes, 24 * (asked.days or math.inf)) + 1e-9:
+        if not kind.takes(machine.nodes) or end > min(closes, 24 * (asked.days or math.inf)) + 1e-9:
             continue
-        least = one.minimum if one.minimum is not None and one.minimum <= 1 else 0.0
+        least = machine.minimum if machine.minimum is not None and machine.minimum <= 1 else 0.0
         after = [*before[:place], (runs + 1, hours + each, billed + max(each, least)), *before[place + 1 :]]
-        for same in set(slots):  # sets alike are one: the fullest first
+        for same in set(slots):  # equal sets are interchangeable: the fullest first
             places = [n for n, slot in enumerate(slots) if slot == same]
             for n, load in zip(places, sorted((after[n] for n in places), reverse=True), strict=True):
                 after[n] = load
@@ -202,12 +203,12 @@ def _one_more(asked: SmallCampaign, kind: Kind, slots: list[Slot], before: tuple
 def _value(asked: SmallCampaign, slots: list[Slot], state: tuple[Load, ...]) -> tuple[float, float, float]:
     usd, last = 0.0, 0.0
     for (number, opens, _), (runs, hours, billed) in zip(slots, state, strict=True):
-        one = asked.machines[number]
+        machine = asked.machines[number]
         if runs:
             last = max(last, opens + hours)
-            paid = billed if one.minimum is None or one.minimum <= 1 else max(billed, one.minimum)
-            if one.window is not None:
-                paid = one.window[1] - one.window[0]
-            usd += one.usd * one.nodes * paid
+            paid = billed if machine.minimum is None or machine.minimum <= 1 else max(billed, machine.minimum)
+            if machine.window is not None:
+                paid = machine.window[1] - machine.window[0]
+            usd += machine.usd * machine.nodes * paid
     weighed = last if asked.objective == "time" else usd + (asked.waiting or 0.0) * last
     return round(weighed, 6), round(usd, 6), round(last, 6)

@@ -1,4 +1,4 @@
-"""Plans against every plan there is, counted out without the planner: up to 6 runs on 4 options."""
+"""Solutions compared with every possible plan, enumerated without the planner: up to 6 runs on 4 options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.decide.placement.instance import Bin, Group, Instance, Objective, O
 from planner.decide.placement.solve import front, solve
 
 Machine = tuple[int, float, float, float, float]
-"""Sets, hours of one unit of work, USD of it, hours until it can be had, USD once."""
+"""Sets, hours and USD of a unit of work, hours until it is available, and USD once."""
 MACHINES = st.lists(
     st.tuples(
         st.integers(1, 2), st.sampled_from([1.0, 1.5, 2.0, 3.5, 7.0]), st.sampled_from([1.0, 3.0, 4.0, 9.0, 20.0]),
@@ -29,16 +29,16 @@ Limit = float | None
 
 
 def every_plan(works: list[float], machines: list[Machine], deadline: Limit, budget: Limit) -> set[tuple[float, float]]:
-    """USD and hours of each way to give the runs to sets of machines that keeps the limits."""
+    """Return USD and hours of each way to give the runs to sets of machines that keeps the limits."""
     sets = [number for number, machine in enumerate(machines) for _ in range(machine[0])]
     kept = set()
     for given_to in product(range(len(sets)), repeat=len(works)):
         usd, ends = 0.0, dict[int, float]()
-        for work, one in zip(works, given_to, strict=True):
-            _, hours, price, wait, _ = machines[sets[one]]
+        for work, place in zip(works, given_to, strict=True):
+            _, hours, price, wait, _ = machines[sets[place]]
             usd += work * price
-            ends[one] = ends.get(one, wait) + work * hours
-        usd += sum(machines[number][4] for number in {sets[one] for one in given_to})
+            ends[place] = ends.get(place, wait) + work * hours
+        usd += sum(machines[number][4] for number in {sets[place] for place in given_to})
         last = max(ends.values())
         if last <= (deadline or math.inf) + 1e-9 and usd <= (budget or math.inf) + 1e-9:
             kept.add((round(usd, 6), round(last, 6)))
@@ -83,12 +83,12 @@ def test_no_plan_is_better(
 
 @settings(max_examples=25, deadline=None)
 @given(works=WORKS, machines=MACHINES, budget=BUDGETS)
-def test_the_front_is_every_plan_that_none_beats(works: list[float], machines: list[Machine], budget: Limit) -> None:
+def test_the_front_is_every_plan_that_no_plan_beats(works: list[float], machines: list[Machine], budget: Limit) -> None:
     plans = every_plan(works, machines, None, budget)
     best = sorted(
         plan for plan in plans
-        if not any(one != plan and one[0] <= plan[0] and one[1] <= plan[1] for one in plans)
+        if not any(other != plan and other[0] <= plan[0] and other[1] <= plan[1] for other in plans)
     )  # fmt: skip
-    found, whole = front(instance_of(works, machines, None, budget), Effort(30))
-    assert whole
-    assert [(one.usd, one.hours) for one in found] == [pytest.approx(plan, abs=1e-4) for plan in best]
+    found, complete = front(instance_of(works, machines, None, budget), Effort(30))
+    assert complete
+    assert [(solution.usd, solution.hours) for solution in found] == [pytest.approx(plan, abs=1e-4) for plan in best]

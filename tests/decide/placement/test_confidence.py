@@ -1,4 +1,4 @@
-"""Chances of a plan, and plans that are tightened until they hold. Figures by hand from ranges of the plan's own."""
+"""Chances of a plan, and plans that are tightened until their chances suffice. Figures by hand from stated ranges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P5EN = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "on_demand
 
 
 def option(given: dict[str, Any], hours: float, *, within: float = 1.0, **update: Any) -> dict[str, Any]:
-    """A run takes so many hours, 90 % within a factor both ways."""
+    """Return an option whose run takes these hours, 90 % within a factor both ways."""
     ends = {"low_seconds": hours / within, "high_seconds": hours * within}
     return given | {"step": {"batch": 10, "seconds": hours, "basis": "measured"} | ends} | update
 
@@ -38,7 +38,7 @@ def campaign(options: list[dict[str, Any]], objective: str = "cost", **limits: A
 
 
 def runs_of(document: CampaignDocument) -> dict[str, int]:
-    return {one.option.split("/")[1].split(".")[0]: one.runs for one in document.placements}
+    return {placed.option.split("/")[1].split(".")[0]: placed.runs for placed in document.placements}
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_plan_is_tightened_until_it_holds(confidence, usd):
     assert found.chance_deadline >= confidence - 0.005
 
 
-def test_several_at_once_are_placed_where_one_after_another_is_late():
+def test_runs_are_placed_side_by_side_if_one_after_another_is_late():
     """Two runs of 10 h at once end at 10, in 24 h with 0.905: for 200 USD, where a mix would cost 220."""
     options = [option(P4D, 10.0, within=3.0), option(P5EN, 2.0)]
     found = campaign(options, deadline="2026-12-01", confidence=0.85)
@@ -112,7 +112,7 @@ def test_a_block_that_ends_before_its_runs_do_is_a_chance_without_a_deadline(con
     assert plan.chance_deadline is None
 
 
-def test_runs_between_turns_of_others_stand_on_their_own_days():
+def test_runs_between_turns_of_others_have_their_own_days():
     """Two nodes; one is taken from hour 16 to 30. In 42 h: 36 h of runs on the first, 12 h after the turn."""
     taken = [{"start": "2026-12-01T16:00:00+00:00", "end": "2026-12-02T06:00:00+00:00", "nodes": 1}]
     found = campaign([option(P4D, 12.0, quota=2, taken=taken)], "time", runs=5)
@@ -143,7 +143,7 @@ def test_a_wait_that_is_queued_for_is_charged_and_drawn():
     assert (wait.value, wait.low, wait.high) == pytest.approx((12.0, 0.616, 35.9), rel=0.05)
 
 
-def test_machines_that_were_there_every_third_day():
+def test_machines_that_were_available_every_third_day():
     """p = 1/3: 48 h on average, none with 1/3, at most one day with 5/9."""
     seen = option(P4D, 10.0, tries={"had": 1, "of": 3, "every_hours": 24.0})
     found = campaign([seen], runs=1, deadline="2026-12-02", confidence=0.5)
@@ -170,19 +170,19 @@ def test_a_million_runs_are_simulated():
 def test_every_option_has_its_earliest_start_and_its_quota():
     """A server comes after 3 months (0.8 to 9) of 30.4 days; the campaign begins 7 days after the order."""
     options = [{"site": "dgx-station-v100"}, {"site": "h200-x1", "hold": "buy"}, P4D | {"quota": 2}]
-    found = campaign([option(one, 10.0) for one in options]).options
-    own, bought, rented = (one.earliest_start_hours for one in found)
+    found = campaign([option(given, 10.0) for given in options]).options
+    own, bought, rented = (row.earliest_start_hours for row in found)
     assert own is not None
     assert (own.value, own.high) == (0.0, 0.0)
     assert bought is not None
     assert bought.value == pytest.approx(3 * 30.4375 * 24 - 7 * 24, abs=24)
     assert bought.low < bought.value < bought.high
-    assert rented is None, "nobody knows, which is not 0"
-    assert [one.quota for one in found] == [None, None, 2]
+    assert rented is None, "unknown, which is not 0"
+    assert [row.quota for row in found] == [None, None, 2]
 
 
-def test_what_is_ordered_long_before_is_there_in_time_but_for_the_slowest():
-    """Nine months before, as the slowest of ten or twenty: no wait, and none in the range of a year."""
+def test_a_machine_ordered_long_before_arrives_in_time_unless_it_is_the_slowest():
+    """The longest lead time is nine months, and the order is two years before: no wait, nor one in its range."""
     late = campaign([option({"site": "h200-x1", "hold": "buy"}, 10.0)], start="2028-12-01").options[0]
     assert late.earliest_start_hours is not None
     assert (late.earliest_start_hours.value, late.earliest_start_hours.high) == (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""The solver stops where its effort is spent, at the same place each time, and never by the clock."""
+"""The solver stops when its effort is spent: at the same place each time, and never by the clock."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_more_effort_finds_no_worse_a_plan_and_no_lower_a_bound() -> None:
     assert high <= late + 1e-9, "a bound lies below every solution"
 
 
-def test_without_effort_it_says_that_it_stopped_and_not_that_there_is_nothing() -> None:
+def test_without_effort_it_says_that_it_stopped_and_not_that_no_solution_exists() -> None:
     """3 x + 5 y + 7 z = 40 in whole numbers has a solution, which takes the solver a round of cuts or a node."""
     program = Program()
     places = [program.column(cost=float(n), upper=9.0, whole=True) for n in (3, 2, 1)]
@@ -79,8 +79,8 @@ def test_too_many_iterations_of_a_program_without_whole_numbers_stop_it(monkeypa
         market_split().solve(Effort(100.0), relaxed=True)
 
 
-def test_what_a_step_costs() -> None:
-    """By hand: 1,000 entries; one column of 8 values, 100 of 2,000, of which 1,000 are tried: 1e8 + 64."""
+def test_the_price_of_each_step() -> None:
+    """Computed by hand: 1,000 entries; one column of 8 values, 100 of 2,000, of which 1,000 are tried: 1e8 + 64."""
     prices = EffortPrices.of(entries=1000, widths=[8.0, *[2000.0] * 100])
     assert prices.cut_round == pytest.approx(1.5e-3 + 1e-9 * (1e8 + 64 - 5e7))
     assert prices.node == pytest.approx(3e-4 + 5e-5)
@@ -88,7 +88,7 @@ def test_what_a_step_costs() -> None:
 
 
 @given(st.floats(0.0, 10.0), st.lists(st.floats(0.0, 3.0), max_size=5))
-def test_what_is_lent_and_spent_is_taken_off_the_lender(whole: float, spent: list[float]) -> None:
+def test_lent_and_spent_effort_is_subtracted_from_the_lender(whole: float, spent: list[float]) -> None:
     effort = Effort(whole)
     for units in spent:
         effort.part(1.0).spend(units)

@@ -1,4 +1,4 @@
-"""Plans of many options, made of a bound and rounding, against the optimum and what any plan must keep."""
+"""Plans of many options from a bound and rounding, compared with the optimum and the limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def value(found: Solution, objective: Objective) -> float:
 
 
 def assigned(found: Solution) -> tuple[tuple[int, int], ...]:
-    return tuple((one.way, one.lane) for one in found.placed for _ in range(one.runs))
+    return tuple((runs.way, runs.lane) for runs in found.placed for _ in range(runs.runs))
 
 
 @st.composite
@@ -86,7 +86,7 @@ def test_its_bound_is_below_the_optimum_and_its_plan_within_the_stated_gap(
     taken = outcome(found.instance, assigned(found))
     assert taken is not None, "it keeps every limit"
     assert (taken.usd, taken.hours) == pytest.approx((found.usd, found.hours))
-    assert sum(one.runs for one in found.placed) == sum(group.runs for group in instance.groups)
+    assert sum(runs.runs for runs in found.placed) == sum(group.runs for group in instance.groups)
 
 
 def test_many_ways_go_to_the_large_solver() -> None:
@@ -100,7 +100,7 @@ def test_many_ways_go_to_the_large_solver() -> None:
 
 
 def simple(**changes: object) -> Instance:
-    """Two groups of two runs on a cheap lane of 4 hours and a dear one of its own price."""
+    """Return two groups of two runs, a cheap lane of 4 hours, and an expensive lane with a price of its own."""
     whole = Instance(
         groups=(Group(2), Group(2)),
         options=(Option(), Option(fixed_usd=1.0)),
@@ -111,10 +111,10 @@ def simple(**changes: object) -> Instance:
     return replace(whole, **changes)
 
 
-def test_whole_runs_are_put_first_then_the_rest_where_they_cost_least() -> None:
+def test_whole_runs_are_placed_first_then_the_rest_where_they_cost_least() -> None:
     placed = rounded_plan(simple(), {0: 1.0, 2: 1.5})
     assert placed is not None
-    assert {(one.way, one.runs) for one in placed} == {(0, 1), (1, 1), (2, 2)}
+    assert {(runs.way, runs.runs) for runs in placed} == {(0, 1), (1, 1), (2, 2)}
 
 
 def test_a_run_moves_to_where_it_costs_less() -> None:
@@ -127,8 +127,8 @@ def test_a_run_that_fits_nowhere_leaves_no_plan() -> None:
     assert rounded_plan(short, {}) is None
 
 
-def test_where_no_effort_is_left_the_bound_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A term keeps rounding from it, so that only a program could find a plan."""
+def test_without_effort_the_bound_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding does not know terms, so only a program could find a plan."""
 
     def spent(*_: object, **__: object) -> None:
         raise SolverStoppedError(5.0)

@@ -1,4 +1,4 @@
-"""Windows, shared machines, terms, blocks, credits, allocations and phases against every assignment there is."""
+"""Windows, pools, terms, blocks, credits, allocations and phases, compared with every possible assignment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
+from planner.decide.placement.instance import Bin, Block, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import solve
 from tests.decide.placement.every_assignment import every_outcome
 
@@ -35,7 +35,7 @@ def bins(draw: st.DrawFn) -> Bin:
         case "term":
             return Bin(lanes=lanes, usd_per_hour=draw(USD), least_hours=draw(st.sampled_from([1.0, 4.0])))
         case "block":
-            return Bin(lanes=lanes, usd_per_hour=draw(USD), block_hours=(4.0, 8.0), block_lost_hours=0.5)
+            return Bin(lanes=lanes, usd_per_hour=draw(USD), blocks=(Block(4.0, 3.5), Block(8.0, 7.5)))
     return Bin(lanes=lanes, opens=draw(st.sampled_from([0.0, 1.0])))
 
 
@@ -93,7 +93,7 @@ def test_an_hour_of_waiting_is_weighed(instance: Instance, usd_per_hour: float) 
         assert found is None
         return
     assert found is not None
-    best = min(one.to_pay + usd_per_hour * one.hours for one in outcomes)
+    best = min(each.to_pay + usd_per_hour * each.hours for each in outcomes)
     assert found.to_pay + usd_per_hour * found.hours == pytest.approx(best, abs=1e-4)
 
 
@@ -105,9 +105,9 @@ def _compared(instance: Instance, objective: Objective) -> None:
         return
     assert found is not None
     if objective is Objective.COST:
-        best = min((one.to_pay, one.hours) for one in outcomes)
+        best = min((each.to_pay, each.hours) for each in outcomes)
         assert (found.to_pay, found.hours) == pytest.approx(best, abs=1e-4)
     else:
-        best = min((one.hours, one.to_pay) for one in outcomes)
+        best = min((each.hours, each.to_pay) for each in outcomes)
         assert (found.hours, found.to_pay) == pytest.approx(best, abs=1e-4)
     assert found.gap < 1e-6

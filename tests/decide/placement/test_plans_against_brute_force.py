@@ -1,4 +1,4 @@
-"""Whole plans, from the file to the answer, against every placement there is: quotas, windows, waits, turns, groups."""
+"""Answers to whole plan files, compared with every possible placement: quotas, windows, waits, turns, groups."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ START = datetime(2026, 12, 1, tzinfo=UTC)
 
 
 def middle_hours(found: CampaignDocument) -> float:
-    """Return the hours to the last end of the middle values: those of the document are the simulated median."""
-    ends = [datetime.fromisoformat(one.end) for one in found.placements]
+    """Return the hours to the last end at the likely values. The document states the simulated median."""
+    ends = [datetime.fromisoformat(placed.end) for placed in found.placements]
     return (max(ends) - START).total_seconds() / 3600
 
 
@@ -41,7 +41,7 @@ def test_no_placement_is_better(seed):
     assert weighed == pytest.approx(expected[0], abs=0.01)
     if asked.waiting is None:
         assert (usd, hours) == pytest.approx(expected[1:], abs=0.01)
-    assert sum(one.runs for one in found.placements) == sum(kind.runs for kind in asked.kinds)
+    assert sum(placed.runs for placed in found.placements) == sum(kind.runs for kind in asked.kinds)
     assert found.optimality_gap_pct == pytest.approx(0.0, abs=1e-4)
 
 

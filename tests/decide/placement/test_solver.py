@@ -1,11 +1,11 @@
-"""Programs on which the solver once went wrong."""
+"""Programs that the solver once got wrong."""
 
 from __future__ import annotations
 
 import pytest
 
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
+from planner.decide.placement.instance import Bin, Block, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import solve
 
 
@@ -14,7 +14,12 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
     bins = (
         Bin(1, pool="site", usd_per_hour=3.0, least_hours=10.0),
         Bin(1, pool="site"),
-        Bin(2, pool="site", usd_per_hour=3.0, block_hours=(4.0, 8.0, 12.0, 24.0), block_lost_hours=0.5),
+        Bin(
+            2,
+            pool="site",
+            usd_per_hour=3.0,
+            blocks=tuple(Block(hours, hours - 0.5) for hours in (4.0, 8.0, 12.0, 24.0)),
+        ),
     )
     ways = (
         Way(0, 0, 0, 2.0, 0.0, billed_hours=2.0), Way(0, 1, 1, 1.0, 4.0, billed_hours=1.0),
@@ -28,7 +33,7 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
 
 
 def test_of_equally_fast_plans_the_cheaper_one_is_taken():
-    """A run of 2 h on either machine; what is a little slower and free is no choice where time counts."""
+    """A run takes 2 h on either machine. A slower machine is no choice if time counts, even if it is free."""
     bins, options = (Bin(1), Bin(1), Bin(1)), (Option(), Option(), Option())
     ways = (Way(0, 0, 0, 2.0, 9.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 3.0, 0.0))
     found = solve(Instance((Group(1),), options, bins, ways, {}), Objective.TIME, Effort(30))

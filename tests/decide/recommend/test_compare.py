@@ -244,7 +244,7 @@ def test_a_chance_that_is_just_too_low_does_not_read_as_what_is_asked_for() -> N
     rules = CampaignLimits(start=TODAY, deadline=TODAY)
     answer = compared([option("close", hours, 1, spread=1.25)], rules)
     assert answer.recommended is None
-    assert "close keeps the deadline with just under 80 %, 80 % is asked for" in answer.headline[0]
+    assert "close keeps the deadline with a chance of just under 80 %; you asked for 80 %" in answer.headline[0]
 
 
 def test_a_stale_spot_price_dominates_no_firm_option() -> None:
@@ -344,3 +344,19 @@ def test_the_age_of_a_price_counts_in_its_cost_alone(stale) -> None:
     ages = [{"price_stale": old, "price_kind": PriceKind.ON_DEMAND} for old in stale]
     answer = compared([option("cheap", 10, 100, **ages[0]), option("dearer", 10, 128, **ages[1])], CampaignLimits())
     assert answer.recommended == "cheap"
+
+
+@pytest.mark.parametrize(
+    ("kind", "ahead"),
+    [
+        pytest.param(PriceKind.CAPACITY_BLOCK, "the block", id="a block"),
+        pytest.param(PriceKind.SAVINGS_1Y, "the term", id="a savings plan"),
+    ],
+)
+def test_what_is_paid_ahead_is_called_what_it_is(kind, ahead):
+    """95 USD by the hour are likely less than the 100 that are paid ahead; 100 / 95 = 1.05."""
+    paid = option("paid", 10, 100, price_kind=kind, smallest_purchase_usd=quantity(100, Unit.USD))
+    answer = compared([paid, option("hours", 10, 95, spread=1.9, price_kind=PriceKind.ON_DEMAND)])
+    assert answer.recommended == "paid"
+    told = f"hours likely costs 95 USD: {ahead} is cheaper only if the work takes over 1.1 times as long as estimated"
+    assert f"{told}: measure first" in answer.notes

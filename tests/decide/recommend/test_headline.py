@@ -86,14 +86,14 @@ def test_confidence_in_words(confidence: float, words: str) -> None:
 )
 def test_a_divided_network_is_named_before_anything_is_spent(split: Split, degrees: str) -> None:
     sentence = said(option("cards", 10, 10, split=split, throughput=GUESS))[1]
-    assert sentence == f"Its network is divided ({degrees}): try a step with such a framework first."
+    assert sentence == f"Your trainer must split the model ({degrees}): try a step first."
     assert len(sentence.split()) <= 20
-    assert not any("divided" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
+    assert not any("split" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
 
 
 def test_the_trainer_that_divides_a_network_is_named() -> None:
     cards = option("cards", 10, 10, split=Split(tensor=4), trainers=("torchtitan",), throughput=GUESS)
-    assert said(cards)[1] == "Its network is divided (tensor 4), as torchtitan does: try a step with it first."
+    assert said(cards)[1] == "Your trainer must split the model (tensor 4), as torchtitan does: try a step first."
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,15 @@ def test_the_firm_option_is_the_one_that_would_be_recommended_among_firm_ones() 
     block = option("block", 10, 97, paid_ahead_hours=24.0)
     answer = compared([spot, block, option("hours", 10, 70, spread=1.9)])
     assert answer.runner_up_firm == answer.next_best == "hours"
+
+
+def test_an_owned_machine_that_is_sooner_is_named_before_a_rented_one_that_is_sooner_still() -> None:
+    """30 hours for 3 USD are recommended: 12 hours for 5 USD are 2.5 times as fast, and 8 hours cost 232 USD."""
+    ours = [option("pc", 30, 3, **OURS), option("server", 12, 5, **OURS | {"site": "server"})]
+    assert (
+        said(*ours, option("rent", 8, 232))[1] == "Sooner: server, done in 12 hours, at most 5.00 USD of electricity."
+    )
+    assert said(ours[0], option("rent", 8, 232))[1] == "Sooner: rent, done in 8.0 hours, at most 232 USD."
 
 
 def test_that_no_firm_option_exists_is_said() -> None:
@@ -234,20 +243,20 @@ def test_measure_first_where_an_unmeasured_option_has_an_even_chance() -> None:
     answer = compared([guess], CampaignLimits(budget_usd=100.0))
     assert answer.recommended is None
     assert answer.nearest == "guess"
-    assert answer.headline[0] == "Measure first: guess keeps the budget with 60 %, 80 % is asked for."
+    assert answer.headline[0] == "Measure first: guess stays in the budget with a chance of 60 %; you asked for 80 %."
     assert "planner launch" in answer.headline[1]
 
 
 def test_best_chance_where_it_was_measured() -> None:
     answer = compared([option("known", 5, 90, spread=2.0)], CampaignLimits(budget_usd=100.0))
     assert answer.recommended is None
-    assert answer.headline[0] == "Best chance: known keeps the budget with 60 %, 80 % is asked for."
+    assert answer.headline[0] == "Best chance: known stays in the budget with a chance of 60 %; you asked for 80 %."
 
 
 def test_a_long_name_leaves_no_room_for_what_is_asked() -> None:
     guess = option("2 nodes of our own, 16x RTX 3090", 5, 90, spread=2.0, throughput=GUESS)
     first = said(guess, budget_usd=100.0)[0]
-    assert first == "Measure first: 2 nodes of our own, 16x RTX 3090 keeps the budget with 60 %."
+    assert first == "Measure first: 2 nodes of our own, 16x RTX 3090 stays in the budget with a chance of 60 %."
 
 
 def test_many_nodes_are_asked_for() -> None:
@@ -255,7 +264,7 @@ def test_many_nodes_are_asked_for() -> None:
     answer = compared([option("AWS p5", 4320, 8_000_000, nodes=32, usd_per_hour=dated)])
     assert answer.recommended is None
     assert answer.headline[:2] == (
-        "Nothing fits as listed: nobody says that 32 nodes can be had at once.",
+        "Nothing fits as listed: no source says that 32 nodes are available at once.",
         "Ask for a quote of AWS p5: done by 2027-05-20, at most 8,000,000 USD.",
     )
 

@@ -207,3 +207,15 @@ def test_the_option_alone_is_a_note_where_a_doubt_takes_its_place():
     found = answered([option(OWN, 12.0), option(old, 2.0)], deadline="2026-12-13")
     assert found.headline[2].startswith("The price of Lambda, 8x H100 is out of date")
     assert found.notes[0].startswith("Alone: Lambda, 8x H100, done by 2026-12-05, at most ")
+
+
+def test_waiting_is_counted_with_the_mix_that_is_recommended():
+    """Both do 3 of 6 runs at once in 6 h. At 1,000 USD an hour these are 6,000, and the 12 h of one alone 12,000."""
+    options = [option(P4D, 2.0, usd_per_hour=59.0, quota=1), option(P5EN, 2.0, quota=1)]
+    found = answered(options, runs=6, waiting_usd_per_hour=1000.0)
+    assert found.mix is not None
+    [waiting] = [note for note in found.notes if note.startswith("waiting at")]
+    assert (
+        waiting
+        == "waiting at 1,000 USD an hour counts 6,000 USD with the mix and 12,000 USD with AWS p4d, 8x A100 alone"
+    )

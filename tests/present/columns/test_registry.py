@@ -103,8 +103,8 @@ def test_one_entry_is_a_column_in_every_format(form: str, toy: str, comparison: 
     without, text = FORMATS[form](comparison, ()), FORMATS[form](comparison, ("toy",))
     assert "toy" not in without
     assert "toy" in text
-    assert any(one in text for one in WRITTEN_AS[toy])
-    assert not any(one in without for one in WRITTEN_AS[toy])
+    assert any(written in text for written in WRITTEN_AS[toy])
+    assert not any(written in without for written in WRITTEN_AS[toy])
 
 
 def test_a_page_says_its_title_and_its_range(comparison: ComparisonDocument, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_every_field_of_an_option_that_fits_a_cell_is_a_column(comparison: Compa
 def test_what_stands_in_a_table_is_not_added_again() -> None:
     usual = columns_of(OptionTable.COMPARISON)
     assert columns_of(OptionTable.COMPARISON, ("price", "price")) == usual
-    assert [one.key for one in columns_of(OptionTable.COMPARISON, ("fits", "fits"))][-1] == "fits"
+    assert [column.key for column in columns_of(OptionTable.COMPARISON, ("fits", "fits"))][-1] == "fits"
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_one_entry_is_a_column_in_every_table(
     text = FORMATS[form](document)
     assert "toy kWh" not in without
     assert "toy kWh" in text
-    assert any(one in text for one in WRITTEN_AS[kind])
-    assert not any(one in without for one in WRITTEN_AS[kind])
+    assert any(written in text for written in WRITTEN_AS[kind])
+    assert not any(written in without for written in WRITTEN_AS[kind])
 
 
 def test_a_page_and_a_screen_have_a_column_for_its_range(
@@ -92,5 +92,5 @@ def test_every_layout_names_columns_once_and_says_where_others_stand() -> None:
 def test_the_plans_own_currency_has_a_column_where_it_is_stated() -> None:
     for table in YearTable:
         both = [column.key for column in year_columns(table)]
-        assert [key for key in both if key != "local"] == [one.key for one in year_columns(table, local=False)]
+        assert [key for key in both if key != "local"] == [column.key for column in year_columns(table, local=False)]
         assert "local" in both

@@ -27,7 +27,7 @@ def placed(option: str, start: datetime, end: datetime, usd: float, **more) -> P
 
 def plan_of(*placements: PlacedRuns) -> FeasiblePlan:
     return FeasiblePlan(
-        campaign_usd=quantity(sum(one.usd for one in placements), USD, Basis.MODELLED, "a sum"),
+        campaign_usd=quantity(sum(placement.usd for placement in placements), USD, Basis.MODELLED, "a sum"),
         campaign_hours=quantity(96, HOURS, Basis.MODELLED, "a sum"), chance_deadline=0.9, chance_budget=None,
         usd_confident=320.0, done_by_confident=date(2026, 12, 5), optimality_gap_pct=0.0, placements=placements,
     )  # fmt: skip
@@ -100,10 +100,10 @@ def test_what_is_proven_is_said() -> None:
     # 4 and 1,234 runs
     assert page_of(RENTED, OWNED).sentences() == ["1,238 trainings on 2 options.", "Proven: no plan is better."]
     assert page_of(RENTED).sentences()[0] == "All 4 trainings on RENT."
-    one = page_of(placed("rent", DAY1, DAY5, 200.0, runs=1))
-    assert one.sentences()[0] == "One training on RENT."
-    assert "1 training<" in one.calendar_html().replace("</span>", "<")
-    assert "1 trainings" not in one.calendar_html()
+    page = page_of(placed("rent", DAY1, DAY5, 200.0, runs=1))
+    assert page.sentences()[0] == "One training on RENT."
+    assert "1 training<" in page.calendar_html().replace("</span>", "<")
+    assert "1 trainings" not in page.calendar_html()
     assert page_of(RENTED, optimality_gap_pct=1.26).sentences()[1] == "At most 1.3 % from the best plan."
 
 

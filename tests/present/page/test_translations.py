@@ -15,10 +15,11 @@ from planner.use_cases.plans import compare, read_plan
 from planner.use_cases.recommend import recommend
 from scripts.page_messages import compiled, messages, translations
 
-OTHERS = [one for one in LANGUAGES if one != "en"]
+OTHERS = [code for code in LANGUAGES if code != "en"]
 PLACE = re.compile(r"\{\w+\}")
 KO = Words("ko")
 EXAMPLES = {
+    "kept": "stays in the budget", "ahead": "the block",
     "done": "done in 3.4 hours", "cost": "at most 1.92 USD", "sure": "4 in 5 sure", "day": "2027-01-02",
     "deadline": "2027-01-01", "unit": "USD a kWh",
     "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
@@ -38,7 +39,9 @@ def test_every_message_is_translated(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_translation_keeps_the_values_of_its_message(language: str) -> None:
     wrong = [
-        one for one, text in translations(language).items() if sorted(PLACE.findall(one)) != sorted(PLACE.findall(text))
+        message
+        for message, text in translations(language).items()
+        if sorted(PLACE.findall(message)) != sorted(PLACE.findall(text))
     ]
     assert wrong == []
 
@@ -56,8 +59,8 @@ def test_every_sentence_of_an_examples_headline_is_korean(example: str, budget: 
         limits = plan.campaign.model_copy(update={"budget_usd": budget, "budget_local": None})
         plan = plan.model_copy(update={"campaign": limits})
     headline = compare(plan, catalog_for(plan), today=TODAY).headline
-    korean = [translated(one, KO) for one in headline]
-    assert [one for one in korean if not re.search("[가-힣]", one) or ENGLISH.search(one)] == []
+    korean = [translated(sentence, KO) for sentence in headline]
+    assert [sentence for sentence in korean if not re.search("[가-힣]", sentence) or ENGLISH.search(sentence)] == []
 
 
 @pytest.mark.parametrize("example", ["station_own_or_rent", "own_8xh200", "dgx_station_v100", "local_pc"])
@@ -65,8 +68,10 @@ def test_both_horizons_are_korean(example: str) -> None:
     plan = read_plan(examples_dir() / f"{example}.yaml")
     both = compare(plan, catalog_for(plan), today=TODAY).horizons
     assert both is not None
-    korean = [translated(one, KO) for one in (both.campaign, both.year)]
-    assert [one for one in korean if re.search(r"\b(keep|rent|buy|sure|year|such|campaign)\b", one)] == []
+    korean = [translated(sentence, KO) for sentence in (both.campaign, both.year)]
+    assert [
+        sentence for sentence in korean if re.search(r"\b(keep|rent|buy|sure|year|such|campaign)\b", sentence)
+    ] == []
 
 
 @pytest.mark.slow
@@ -74,9 +79,13 @@ def test_both_horizons_are_korean(example: str) -> None:
 def test_every_line_that_would_change_an_examples_answer_is_korean(example: str) -> None:
     plan = read_plan(examples_dir() / f"{example}.yaml")
     said = recommend(plan, catalog_for(plan), today=TODAY, asked="plan.yaml")
-    lines = [one.sentence for one in said.measurements] + [one.sentence for one in said.turning_points]
-    korean = [translated(one, KO) for one in lines]
-    assert [one for one in korean if not re.search("[가-힣]", one) or re.search(r"\b(wins|If|Measure)\b", one)] == []
+    lines = [measurement.sentence for measurement in said.measurements] + [
+        point.sentence for point in said.turning_points
+    ]
+    korean = [translated(line, KO) for line in lines]
+    assert [
+        line for line in korean if not re.search("[가-힣]", line) or re.search(r"\b(wins|If|Measure)\b", line)
+    ] == []
 
 
 def test_values_stand_in_a_translated_sentence() -> None:

@@ -10,7 +10,7 @@ from planner.present.facts import QUANTITIES
 from planner.present.report.csv_file import QUANTITY_COLUMNS, as_csv
 
 PLAIN_COLUMNS = 36
-"""Of the plan, its option, limits and chances, counted in the golden file."""
+"""Columns of the plan, its option, limits and chances, counted in the golden file."""
 
 
 def test_the_csv_report(comparison: ComparisonDocument, golden) -> None:

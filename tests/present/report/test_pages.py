@@ -21,7 +21,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>chart</title></svg>'
 
 @pytest.fixture(autouse=True)
 def _chart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chart has tests of its own."""
+    """Leave out the chart, which has tests of its own."""
     monkeypatch.setattr(html_file, "chart_svg", lambda _: SVG)
 
 
@@ -33,7 +33,7 @@ def test_the_report(comparison: ComparisonDocument, golden, language: str, endin
 
 
 class Outside(HTMLParser):
-    """Collects tags, and everything that a browser would fetch."""
+    """Collects tags, and every address that a browser would fetch."""
 
     def __init__(self) -> None:
         super().__init__()

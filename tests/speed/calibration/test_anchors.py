@@ -1,4 +1,4 @@
-"""Which measurements are known beforehand when the estimator is tested with own runs."""
+"""Choice of the measurements that are known when the estimator is tested with own runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.bundled import text_rows
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
-    """Measurements that all differ in their settings."""
-    return list({repr((sorted(one.config.items()), one.labels)): one for one in text_rows()}.values())[:300]
+    """Return measurements that all differ in their settings."""
+    return list({repr((sorted(row.config.items()), row.labels)): row for row in text_rows()}.values())[:300]
 
 
 def place_of(rows: list[Observation]) -> UpdatePoints:
@@ -31,7 +31,7 @@ def place_of(rows: list[Observation]) -> UpdatePoints:
 
 
 def line(positions: list[float]) -> UpdatePoints:
-    """Runs of one machine and workload that differ in one setting alone, whose steps are products alone."""
+    """Return runs of one machine and workload that differ in one setting, with steps of nothing but products."""
     count, label = len(positions), Labels("A100", "ampere", "f", "site", "w")
     shares = {name: np.full(count, float(name == "products")) for name in PART_ERROR}
     return UpdatePoints(
@@ -56,20 +56,20 @@ def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observa
     def chosen(rows: list[Observation], cells: list[Cell]) -> set[str]:
         return {rows[place].id for cell in cells for place in cell.anchors}
 
-    backwards = [replace(one, tokens_per_s_per_gpu=2 * one.tokens_per_s_per_gpu) for one in reversed(evidence)]
+    backwards = [replace(row, tokens_per_s_per_gpu=2 * row.tokens_per_s_per_gpu) for row in reversed(evidence)]
     assert chosen(evidence, draw_anchors(evidence, anchors=2)) == chosen(backwards, draw_anchors(backwards, anchors=2))
     assert chosen(evidence, informative_anchors(evidence, place_of, anchors=2)) == chosen(
         backwards, informative_anchors(backwards, place_of, anchors=2)
     )
 
 
-def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
-    """Of settings on a line the middle is nearest to all; once it is known, the ends are what is left."""
-    told = most_informative(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
-    assert told[0] == 2
-    assert set(told[1:]) <= {0, 1, 3, 4}
-    assert told[1] != told[2]
-    assert np.sign(told[1] - 2) != np.sign(told[2] - 2), "one on each side"
+def test_the_run_in_the_middle_is_most_informative_and_the_next_ones_lie_apart() -> None:
+    """The middle of a line is closest to all; once it is known, the ends are least known."""
+    picked = most_informative(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
+    assert picked[0] == 2
+    assert set(picked[1:]) <= {0, 1, 3, 4}
+    assert picked[1] != picked[2]
+    assert np.sign(picked[1] - 2) != np.sign(picked[2] - 2), "one on each side"
 
 
 @given(
@@ -77,38 +77,38 @@ def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
     runs=st.integers(1, 2),
 )
 def test_each_choice_leaves_no_more_unknown_than_any_other(positions: list[float], runs: int) -> None:
-    """Against trying every run after those chosen before, with the update's own solve."""
+    """Each choice is compared with every run after those chosen before, by the update's own solve."""
     where = line(positions)
-    told = most_informative(where, runs=runs)
-    before = told[:-1]
+    picked = most_informative(where, runs=runs)
+    before = picked[:-1]
     matrix = covariance(where, where)
 
-    def left_of_others(chosen: list[int]) -> float:
-        """Variance that stays of the rows beside the last of the chosen."""
+    def variance_of_others(chosen: list[int]) -> float:
+        """Return the remaining variance of the rows other than the last chosen one."""
         some = np.array(chosen)
         inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
-        left = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
-        return float(left.sum() - left[chosen[-1]])
+        remaining = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
+        return float(remaining.sum() - remaining[chosen[-1]])
 
-    def told_by(run: int) -> float:
-        """Variance of the others before, less that after."""
-        left = left_of_others([*before, run])
+    def gain_of(run: int) -> float:
+        """Return the variance of the others before a run minus that after it."""
+        after = variance_of_others([*before, run])
         if not before:
-            return float(np.trace(matrix) - matrix[run, run]) - left
+            return float(np.trace(matrix) - matrix[run, run]) - after
         some = np.array(before)
         inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
         stays = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
-        return float(stays.sum() - stays[run]) - left
+        return float(stays.sum() - stays[run]) - after
 
-    best = max(told_by(run) for run in range(len(positions)) if run not in before)
-    assert told_by(told[-1]) == pytest.approx(best, abs=1e-7)
+    best = max(gain_of(run) for run in range(len(positions)) if run not in before)
+    assert gain_of(picked[-1]) == pytest.approx(best, abs=1e-7)
 
 
-def test_what_tells_more_narrows_more() -> None:
+def test_more_informative_runs_narrow_more() -> None:
     """The most informative run leaves the others narrower than the one at the far end."""
     where = line([-2.0, -0.5, 0.0, 0.5, 9.0])
 
-    def left(known: int) -> float:
+    def remaining_share(known: int) -> float:
         others = np.array([place for place in range(5) if place != known])
         anchors = where._replace(labels=where.labels[:1], shares={k: v[:1] for k, v in where.shares.items()},
                                  features=where.features[[known]], expected=where.expected[:1],
@@ -118,4 +118,4 @@ def test_what_tells_more_narrows_more() -> None:
                                between_nodes=where.between_nodes[:4])  # fmt: skip
         return float(update(asked, anchors, np.zeros(1)).left.mean())
 
-    assert left(most_informative(where, runs=1)[0]) < left(4) - 0.01
+    assert remaining_share(most_informative(where, runs=1)[0]) < remaining_share(4) - 0.01

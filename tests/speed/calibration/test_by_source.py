@@ -1,4 +1,4 @@
-"""Figures averaged over sources: each weighs alike, coverage has its binomial interval."""
+"""Figures averaged over sources: each source weighs alike, and coverage has its binomial interval."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from planner.speed.calibration.scored_rows import ScoredRow
 from tests.bundled import text_rows
 
 
-def scored(source: str, error: float, *, inside: bool, near: float = 0.0, left_open: int = 0) -> ScoredRow:
+def scored(source: str, error: float, *, inside: bool, nearby: float = 0.0, left_open: int = 0) -> ScoredRow:
     row = text_rows()[0]
     row = replace(row, labels=replace(row.labels, source=source, left_open=left_open))
     rate = row.tokens_per_s_per_gpu
     low, high = (0.5 * rate, 2 * rate) if inside else (2 * rate, 8 * rate)
-    return ScoredRow(row, rate * (1 + error), low, high, low, high, "any", near, ())
+    return ScoredRow(row, rate * (1 + error), low, high, low, high, "any", nearby, ())
 
 
 def test_a_source_of_many_rows_weighs_as_one_of_one() -> None:
@@ -46,10 +46,10 @@ def test_without_rows_there_is_no_figure() -> None:
 
 def test_rows_are_divided_by_what_their_source_states() -> None:
     rows = [
-        scored("meta-llama/llama-3", 0.1, inside=True, near=1.5),
-        scored("microsoft/phi-2", 0.1, inside=True, near=0.5),
-        scored("microsoft/phi-2", 0.1, inside=True, near=2.0, left_open=2),
-        scored("microsoft/phi-2", 0.1, inside=True, near=2.0, left_open=1),
+        scored("meta-llama/llama-3", 0.1, inside=True, nearby=1.5),
+        scored("microsoft/phi-2", 0.1, inside=True, nearby=0.5),
+        scored("microsoft/phi-2", 0.1, inside=True, nearby=2.0, left_open=2),
+        scored("microsoft/phi-2", 0.1, inside=True, nearby=2.0, left_open=1),
     ]
     assert is_set_aside("meta-llama/llama-3")
     assert {name: [rows.index(row) for row in some] for name, some in parts(rows).items()} == {

@@ -1,4 +1,4 @@
-"""The memory model against published peaks, and against runs that did not fit."""
+"""DeviceMemory model against published peaks, and against runs that did not fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.network.trainer_memory import TrainerMemory
-from planner.speed.calibration.memory_peaks import FREE, MemoryPeak, Scored, calibration_bins, estimate, scaled
+from planner.speed.calibration.memory_peaks import FREE, MemoryPeak, ScoredPeak, calibration_bins, estimate, scaled
 from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED
 
@@ -27,7 +27,7 @@ def test_published_peaks_are_met(peaks: list[MemoryPeak]) -> None:
 
 
 def test_runs_that_failed_are_rarely_said_to_fit(peaks: list[MemoryPeak]) -> None:
-    """On the A100 of 80 GB; the benchmark left their rows empty."""
+    """The runs failed on an A100 of 80 GB, and the benchmark left their rows empty."""
     chances = [
         chance_within([PossibleNeed(1.0, estimate(peak).needed_gib)], 80.0)
         for peak in peaks
@@ -46,7 +46,7 @@ def test_runs_that_ran_are_rarely_said_not_to_fit(peaks: list[MemoryPeak]) -> No
 
 OF_THE_BENCHMARK = {"fused_norms", "repeated_heads", "gradient_buckets", "loss_chunks"}
 OF_SOME_TRAINERS = {"offloads_inputs", "keeps_frozen_inputs", "copies_gradients"}
-"""Settings that no publication of this table states; the reports' trainers have them (planner/scenario/trainers.py)."""
+"""Settings that no publication of this table states. Trainers of reports have them (planner/scenario/trainers.py)."""
 
 
 def test_every_setting_of_a_trainer_is_a_column() -> None:
@@ -59,7 +59,7 @@ def test_free_constants_alone_are_scaled() -> None:
 
 
 def test_bins_by_hand(peaks: list[MemoryPeak]) -> None:
-    """One run that took 50 GiB and was estimated so: on 25 GiB it has no chance, on 50 one half, on 100 all."""
-    one = next(peak for peak in peaks if peak.peak_gib is not None).model_copy(update={"peak_gib": 50.0})
-    bins = calibration_bins([Scored(one, 50.0, 50.0)], (25.0, 50.0, 100.0))
-    assert [(one.low, one.cases, one.fitted) for one in bins] == [(0.0, 1, 0.0), (0.5, 1, 1.0), (0.9, 1, 1.0)]
+    """A run that took 50 GiB, as estimated, has no chance on 25 GiB, an even one on 50, and a sure one on 100."""
+    peak = next(peak for peak in peaks if peak.peak_gib is not None).model_copy(update={"peak_gib": 50.0})
+    bins = calibration_bins([ScoredPeak(peak, 50.0, 50.0)], (25.0, 50.0, 100.0))
+    assert [(each.low, each.cases, each.fitted) for each in bins] == [(0.0, 1, 0.0), (0.5, 1, 1.0), (0.9, 1, 1.0)]

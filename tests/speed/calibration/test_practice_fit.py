@@ -1,4 +1,4 @@
-"""The fit to whole trainings: owners weigh alike, kinds are pooled, ranges hold what they say."""
+"""Fit to whole trainings: owners weigh alike, kinds are pooled, and ranges cover the stated share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A measurement is the same however a table spells it, and leaves with its source."""
+"""A measurement is recognized in any spelling, and leaves the evidence with its source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def evidence() -> list[Observation]:
 
 
 def respelt(row: Measurement, place: int) -> Measurement:
-    """Return a row as another person would enter it: other names, rounded to three digits or 0.8 % off."""
+    """Return a row as another person would enter it: other names, and a rate with three digits or 0.8 % off."""
     assert row.tokens_per_s_per_gpu is not None
     rate = row.tokens_per_s_per_gpu
     rate = float(f"{rate:.3g}") if place % 2 else rate * (1.008 if place % 4 else 0.992)
@@ -49,7 +49,7 @@ def respelt(row: Measurement, place: int) -> Measurement:
 
 def test_two_hundred_rows_leave_under_other_names(evidence: list[Observation]) -> None:
     catalog = load_catalog()
-    known = {(one.labels.source, one.id) for one in evidence}
+    known = {(row.labels.source, row.id) for row in evidence}
     rows = [
         row
         for path in evidence_files()
@@ -61,12 +61,12 @@ def test_two_hundred_rows_leave_under_other_names(evidence: list[Observation]) -
     assert len(copies) == ASKED
     assert refused == []
     originals = {(row.origin, row.id) for row in rows}
-    left = {(one.labels.source, one.id) for one in without(evidence, copies)}
-    assert left.isdisjoint(originals)
+    others = {(row.labels.source, row.id) for row in without(evidence, copies)}
+    assert others.isdisjoint(originals)
     pool = [*copies, *evidence]
     test, train = np.arange(ASKED), np.arange(ASKED, len(pool))
     trained = {(pool[int(at)].labels.source, pool[int(at)].id) for at in without_twins(train, test, pool)}
-    assert trained == left
+    assert trained == others
 
 
 @pytest.mark.slow
@@ -77,35 +77,35 @@ def test_no_fold_trains_on_what_it_asks(evidence: list[Observation]) -> None:
             for at in fold.test:
                 asked[identity_of(evidence[int(at)])].append(math.log(evidence[int(at)].tokens_per_s_per_gpu))
             for at in fold.train:
-                one = evidence[int(at)]
-                rate = math.log(one.tokens_per_s_per_gpu)
-                assert all(abs(rate - each) > math.log(1.01) for each in asked.get(identity_of(one), ()))
+                row = evidence[int(at)]
+                rate = math.log(row.tokens_per_s_per_gpu)
+                assert all(abs(rate - each) > math.log(1.01) for each in asked.get(identity_of(row), ()))
 
 
 def test_a_rate_over_one_per_cent_off_is_another_measurement(evidence: list[Observation]) -> None:
-    one = replace(evidence[0], labels=replace(evidence[0].labels, source="elsewhere"))
+    copy = replace(evidence[0], labels=replace(evidence[0].labels, source="elsewhere"))
     known = Measurements(evidence[:1])
     for times, same in ((1.009, True), (1.011, False), (1 / 1.009, True), (1 / 1.011, False)):
-        assert bool(known.like(replace(one, tokens_per_s_per_gpu=one.tokens_per_s_per_gpu * times))) is same
+        assert bool(known.like(replace(copy, tokens_per_s_per_gpu=copy.tokens_per_s_per_gpu * times))) is same
 
 
-def test_a_source_s_repeat_of_a_configuration_leaves_whatever_its_rate(evidence: list[Observation]) -> None:
-    one = evidence[0]
-    repeat = replace(one, id="again", tokens_per_s_per_gpu=1.3 * one.tokens_per_s_per_gpu)
-    assert without([repeat], [one]) == []
-    assert len(without([replace(repeat, labels=replace(one.labels, source="elsewhere"))], [one])) == 1
+def test_a_source_s_repeat_of_a_configuration_leaves_at_any_rate(evidence: list[Observation]) -> None:
+    row = evidence[0]
+    repeat = replace(row, id="again", tokens_per_s_per_gpu=1.3 * row.tokens_per_s_per_gpu)
+    assert without([repeat], [row]) == []
+    assert len(without([replace(repeat, labels=replace(row.labels, source="elsewhere"))], [row])) == 1
 
 
 @pytest.mark.parametrize("name", ["layers", "hidden", "seq_len", "dp"])
 def test_another_size_is_another_measurement(evidence: list[Observation], name: str) -> None:
-    one = evidence[0]
-    other = replace(one, id="b", config=one.config | {name: 2 * one.config[name]})
-    assert without([other], [one]) == [other]
+    row = evidence[0]
+    other = replace(row, id="b", config=row.config | {name: 2 * row.config[name]})
+    assert without([other], [row]) == [other]
 
 
 def test_images_are_told_apart_by_their_network() -> None:
-    one = image_rows()[0]
-    renamed = replace(one, id="b", labels=replace(one.labels, source="elsewhere"))
-    assert without([renamed], [one]) == []
-    other = replace(renamed, config=one.config | {"flops": 2 * one.config["flops"]})
-    assert without([other], [one]) == [other]
+    row = image_rows()[0]
+    renamed = replace(row, id="b", labels=replace(row.labels, source="elsewhere"))
+    assert without([renamed], [row]) == []
+    other = replace(renamed, config=row.config | {"flops": 2 * row.config["flops"]})
+    assert without([other], [row]) == [other]

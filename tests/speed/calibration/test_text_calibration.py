@@ -1,4 +1,4 @@
-"""The fit finds what made its data, and reads effects as the prediction does."""
+"""The fit recovers the constants of made-up data, and reads effects as the prediction does."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def evidence() -> list[Observation]:
 
 
 def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:
-    """The bundled configurations, as fast as the physics says with other constants, give or take 2 %."""
-    configs = from_rows([one.config for one in evidence])
+    """Return the bundled configurations with the rates of the physics under other constants, and noise of 2 %."""
+    configs = from_rows([row.config for row in evidence])
     values = prior_text_fit().constants | constants
     rng = np.random.default_rng(7)
     rates = configs.tokens_per_step / configs.gpus / step_seconds(configs, values)
     rates = rates * np.exp(rng.normal(0, NOISE, len(rates)))
-    return [replace(one, tokens_per_s_per_gpu=float(rate)) for one, rate in zip(evidence, rates, strict=True)]
+    return [replace(row, tokens_per_s_per_gpu=float(rate)) for row, rate in zip(evidence, rates, strict=True)]
 
 
 @pytest.mark.slow
@@ -48,11 +48,7 @@ def test_the_fit_finds_the_constants_that_made_its_data(evidence: list[Observati
 
 
 def test_without_evidence_the_priors_stand() -> None:
-    assert fit_text(sample_of_nothing()) == prior_text_fit()
-
-
-def sample_of_nothing():
-    return text_sample([])
+    assert fit_text(text_sample([])) == prior_text_fit()
 
 
 def test_other_rows_or_another_speed_have_another_fingerprint(evidence: list[Observation]) -> None:
@@ -73,7 +69,7 @@ def test_other_rows_or_another_speed_have_another_fingerprint(evidence: list[Obs
 def test_a_framework_takes_its_own_time_for_launches(
     evidence: list[Observation], known: dict[str, float], dense: float, mixtures: float
 ) -> None:
-    data = text_sample([one for one in evidence if one.labels.framework == "megatron"])
+    data = text_sample([row for row in evidence if row.labels.framework == "megatron"])
     mixture = data.configs.experts > 1
     assert 0 < mixture.sum() < len(mixture)
     nothing = prior_text_fit()
@@ -84,7 +80,7 @@ def test_a_framework_takes_its_own_time_for_launches(
 
 
 def test_the_fit_and_the_prediction_read_effects_alike(evidence: list[Observation]) -> None:
-    """What the fit calls a residual is what the prediction misses, whatever the effects are."""
+    """A residual of the fit is the error of the prediction, for any effects."""
     data = text_sample(evidence[::5])
     problem = TextProblem(data)
     start = problem.state_of(prior_text_fit())
@@ -94,14 +90,14 @@ def test_the_fit_and_the_prediction_read_effects_alike(evidence: list[Observatio
 
 
 def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: list[Observation]) -> None:
-    """Twelve shares of peak moved together, against each alone."""
-    few = [one for number, one in enumerate(evidence) if number % 20 == 0]
+    """Twelve shares of the peak are moved together, and one by one."""
+    few = [row for number, row in enumerate(evidence) if number % 20 == 0]
     problem = TextProblem(text_sample(few))
     state = problem.state_of(prior_text_fit())
     together = problem.jacobian(state)
     problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
     np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)
-    assert len({one.config["generation"] for one in few}) > 5
+    assert len({row.config["generation"] for row in few}) > 5
 
 
 def test_without_some_rows_a_calibration_is_fitted_anew_and_its_ranges_stay(evidence: list[Observation]) -> None:
@@ -109,7 +105,7 @@ def test_without_some_rows_a_calibration_is_fitted_anew_and_its_ranges_stay(evid
     found = refitted(shipped, few, today=date(2026, 11, 24))
     assert found.rows == len(few)
     assert found.spreads == shipped.spreads
-    assert set(found.effects["source"]) == {one.labels.source for one in few}
+    assert set(found.effects["source"]) == {row.labels.source for row in few}
     assert sum(seen.rows for seen in found.seen["framework"].values()) == len(few)
     assert found.points != shipped.points
 
@@ -118,9 +114,9 @@ def test_a_row_of_ours_under_another_name_is_not_trained_on(evidence: list[Obser
     few, shipped = evidence[:60], read_calibration()
     copy = replace(few[3], id="copy", labels=replace(few[3].labels, source="elsewhere"))
     other = replace(copy, tokens_per_s_per_gpu=1.5 * copy.tokens_per_s_per_gpu)
-    left, same = (
-        train_text_folds([one], few, shipped, leave_out=None, today=date(2026, 11, 24))[0].calibration.rows
-        for one in (copy, other)
+    without_the_original, unchanged = (
+        train_text_folds([asked], few, shipped, leave_out=None, today=date(2026, 11, 24))[0].calibration.rows
+        for asked in (copy, other)
     )
-    assert left < len(few)
-    assert same == shipped.rows
+    assert without_the_original < len(few)
+    assert unchanged == shipped.rows

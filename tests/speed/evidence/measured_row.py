@@ -1,4 +1,4 @@
-"""One published row, and what changes to it make of its configuration."""
+"""Published row for tests, with changes, as the physics sees it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAVERICK = {
     "n_layers": "48", "hidden": "5120", "n_heads": "40", "n_kv_heads": "8", "ffn_hidden": "8192", "vocab": "202048",
     "mlp_type": "swiglu moe(128 experts, top1)", "params_total": "400700000000", "params_active": "17200000000",
 }  # fmt: skip
-"""Experts in every second layer, one that all tokens share, and a wider network in the layers between."""
+"""Network with experts in every second layer, one shared expert, and a wider network in the other layers."""
 
 
 def seen(**changes: Any) -> Observation | Refusal:

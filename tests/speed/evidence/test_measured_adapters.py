@@ -1,4 +1,4 @@
-"""How a published row says its adapters."""
+"""Adapters read from a published row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.speed.evidence.measured_row import MAVERICK, config
         pytest.param({"method": "LoRA", "quantization": "bnb-int8"}, "outliers", 1, id="8-bit frozen weights"),
         pytest.param({"method": "LoRA", "quantization": "bnb-int8"}, "quantized", 0, id="8 bits are not 4"),
         pytest.param({"notes": "task: LoRA"}, "adapters", 1, id="a method that stands in the notes"),
-        pytest.param({"notes": "floral"}, "adapters", 0, id="a word that holds another"),
+        pytest.param({"notes": "floral"}, "adapters", 0, id="a word that contains another"),
         pytest.param(
             {"method": "LoRA", "framework": "HF Trainer"}, "separate_gathers", 1, id="PEFT gathers adapters apart"
         ),

@@ -1,4 +1,4 @@
-"""How a published row states its batch and the lengths of its samples."""
+"""Batch and sample lengths read from a published row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a published row of images becomes a configuration, which are refused, and what is said of points left out."""
+"""Published rows of images: their configurations, refusals, and predictions of rows left out of the fit."""
 
 from __future__ import annotations
 
@@ -114,27 +114,25 @@ LEFT_OUT = {
     "V100-SXM2-16GB": "m01832", "A100-80GB-SXM": "m01828", "H100-SXM": "m00653", "RTX-3090": "field-0686",
     "RTX-8000-Turing": "m00545", "H100-PCIe": "m00635", "A10": "m00572",
 }  # fmt: skip
-"""One published ResNet-50 in mixed precision for each accelerator: NVIDIA's, Lambda's, timm's, MLCommons'."""
+"""Published ResNet-50 in mixed precision for each accelerator: NVIDIA's, Lambda's, timm's, MLCommons'."""
 
 
 @cache
 def blind() -> dict[str, tuple[float, float, float, float]]:
-    """Predictions of these points where neither they nor any other row of their accelerators is trained on."""
-    asked = [one for one in image_rows() if one.id in LEFT_OUT.values()]
-    trained_on = [one for one in image_rows() if one.labels.accelerator not in LEFT_OUT]
+    """Return predictions of these points by a fit without any row of their accelerators."""
+    asked = [row for row in image_rows() if row.id in LEFT_OUT.values()]
+    trained_on = [row for row in image_rows() if row.labels.accelerator not in LEFT_OUT]
     calibration = fit_image_calibration(trained_on, today=shipped_image_calibration().made_on)
     folds = train_image_folds(asked, trained_on, calibration, leave_out=None, today=calibration.made_on)
     return {
-        one.observation.id: (one.observation.tokens_per_s_per_gpu, one.predicted, one.low_90, one.high_90)
-        for one in predict_image_rows(asked, folds, anchors=0)
+        row.observation.id: (row.observation.tokens_per_s_per_gpu, row.predicted, row.low_90, row.high_90)
+        for row in predict_image_rows(asked, folds, anchors=0)
     }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("accelerator", "name"), LEFT_OUT.items())
-def test_a_published_point_of_an_accelerator_that_nobody_measured_lies_in_the_range(
-    accelerator: str, name: str
-) -> None:
+def test_a_published_point_of_an_unmeasured_accelerator_lies_in_the_range(accelerator: str, name: str) -> None:
     measured, predicted, low, high = blind()[name]
     assert low <= measured <= high
     assert predicted == pytest.approx(measured, rel=0.45)

@@ -1,4 +1,4 @@
-"""How a published row states number formats, kernels and recomputation."""
+"""Number formats, kernels and recomputation read from a published row."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_row_says_its_kernels(changes: dict[str, str], key: str, value: float)
     ("changes", "share"),
     [
         pytest.param({}, (40.7 / 69.8 - 0.4) / 0.6, id="a chance where the leanest layers fit and usual ones may not"),
-        pytest.param({"micro_batch": "4", "framework": "Megatron-LM"}, 1 - 69.8 / 146, id="Megatron: so many layers"),
+        pytest.param({"micro_batch": "4", "framework": "Megatron-LM"}, 1 - 69.8 / 146, id="Megatron: enough layers"),
         pytest.param(
             {"pp": "4", "dp": "2", "grad_accum": "8", "micro_batch": "4", "zero": "0", "framework": "Megatron-LM"},
             1 - (85.9 - 16 * 2.01) / 146,
@@ -121,6 +121,6 @@ def test_a_row_says_its_kernels(changes: dict[str, str], key: str, value: float)
     ],
 )
 def test_unsaid_recomputation_follows_from_what_fits(changes: dict[str, str], share: float) -> None:
-    """Llama 3 8B, by hand: 80 GiB less 16 bytes x 8.03e9 / 8 leave 69.8 GB; of 8,192 tokens the leanest layers keep
+    """Llama 3 8B by hand: 80 GiB less 16 bytes x 8.03e9 / 8 leave 69.8 GB. For 8,192 tokens, layers keep at least
     32 x 2 x (4 x 4,096 + 2 x 5,120 + 3 x 14,336) bytes each, 36.5 GB, and logits 4 x 128,256, 4.2 GB."""
     assert config(**changes)["recompute"] == pytest.approx(share, abs=0.01)

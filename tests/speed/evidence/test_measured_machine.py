@@ -1,4 +1,4 @@
-"""How a published row says what joins its accelerators, inside a machine and between machines."""
+"""Links inside a machine and between machines, read from a published row."""
 
 from __future__ import annotations
 

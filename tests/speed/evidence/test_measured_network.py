@@ -1,4 +1,4 @@
-"""How a published row states its network, and what follows where it leaves something out."""
+"""Network read from a published row, with values inferred for omitted fields."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ SMALL = {
     "vocab": "", "n_layers": "2", "hidden": "512", "n_heads": "8", "n_kv_heads": "8", "ffn_hidden": "2048",
     "mlp_type": "gelu",
 }  # fmt: skip
-"""2 layers of 4 x 512^2 + 2 x 512 x 2,048 are 6,291,456 parameters; of 8 million and a twentieth 2,108,544 are left."""
+"""Two layers of 4 x 512^2 + 2 x 512 x 2,048 have 6,291,456 parameters, which leaves 2,108,544 of 8 million + 5 %."""
 
 
 def test_parameters_say_what_experts_a_layer_has_on_average() -> None:
-    """(400.7e9 - 48 layers of attention of 62.9e6 - a table of 1.034e9) / (48 x 125.8e6) = 65.7; (17.2e9 - attention -
-    two tables) / (48 x 125.8e6) = 2.0, of which half an expert is chosen: one in every second layer."""
+    """(400.7e9 - 48 layers of attention of 62.9e6 - a table of 1.034e9) / (48 x 125.8e6) = 65.7, and (17.2e9 -
+    attention - two tables) / (48 x 125.8e6) = 2.0, including half a routed expert: one in every second layer."""
     found = config(**MAVERICK)
     assert found["experts"] == pytest.approx(65.7, abs=0.1)
     assert found["active_experts"] == pytest.approx(2.0, abs=0.05)
@@ -23,7 +23,7 @@ def test_parameters_say_what_experts_a_layer_has_on_average() -> None:
 
 
 def test_a_count_that_leaves_out_the_first_table_says_the_experts_stated() -> None:
-    """gpt-oss-120b: (5.13e9 - 36 layers of attention of 18.7e6 - a table) / (36 x 24.9e6): near the 4 stated."""
+    """gpt-oss-120b: (5.13e9 - 36 layers of attention of 18.7e6 - a table) / (36 x 24.9e6) is close to the stated 4."""
     row = MAVERICK | {
         "n_layers": "36", "hidden": "2880", "n_heads": "64", "n_kv_heads": "8", "ffn_hidden": "2880", "vocab": "201088",
         "mlp_type": "swiglu moe(128 experts, top4)", "params_total": "116800000000", "params_active": "5130000000",

@@ -1,4 +1,4 @@
-"""How a published row becomes a configuration, and which rows are refused with which reason."""
+"""Published rows of text: their configurations, and refusals with their reasons."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_row_says_how_it_was_divided(changes: dict[str, str], key: str, value:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        pytest.param({"gpu": "H900"}, "accelerator not known", id="nobody's accelerator"),
+        pytest.param({"gpu": "H900"}, "accelerator not known", id="unknown accelerator"),
         pytest.param({"n_layers": ""}, "architecture not known", id="no layers"),
         pytest.param({"metric": "time_to_train"}, "time to train, not speed", id="another quantity"),
         pytest.param({"seq_len": "10000000"}, "out of range: sample length", id="ten million tokens"),

@@ -18,14 +18,14 @@ from planner.use_cases.published.evidence import observations_of
 from tests.bundled import bundled_catalog
 
 ROWS = {row.id: row for row in read_measurements(catalogs_dir() / FOLDER / "preferences.csv")}
-OBSERVED = {one.id: one for one in observations_of(list(ROWS.values()), bundled_catalog())[0]}
+OBSERVED = {row.id: row for row in observations_of(list(ROWS.values()), bundled_catalog())[0]}
 
 
 def test_twelve_rows_of_eleven_owners_are_described_and_calibrate_nothing() -> None:
     assert set(OBSERVED) == set(ROWS)
     owners = {row.site.removeprefix("huggingface.co/").split("/")[0] for row in ROWS.values()}
     assert (len(ROWS), len(owners)) == (12, 11)
-    assert not any(one.in_fit for one in OBSERVED.values())
+    assert not any(observation.in_fit for observation in OBSERVED.values())
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,21 @@ def test_a_rate_of_pairs_is_tokens_of_both_answers() -> None:
     assert OBSERVED["pref-001"].tokens_per_s_per_gpu == pytest.approx(11.473 * 2 * 932.7 / 8, rel=0.001)
 
 
-def ratio_and_width(row: Measurement, one: Observation) -> tuple[float, float]:
-    """Predicted / measured rate of a whole training, and the factor by which its range reaches either way."""
-    guess = estimate_text(from_rows([one.config]), [one.labels], read_calibration())
+def ratio_and_width(row: Measurement, observation: Observation) -> tuple[float, float]:
+    """Return predicted / measured rate of a whole training, and the factor by which its range extends either way."""
+    guess = estimate_text(from_rows([observation.config]), [observation.labels], read_calibration())
     practice = bundled_catalog().practice
     assert practice is not None
     stretch, _ = factors(practice, TrainingKind.FULL if "full" in row.method else TrainingKind.LORA)
     rate = float(guess.tokens_per_s_per_gpu[0]) / stretch.value
     step = math.log(float(guess.high_90[0] / guess.tokens_per_s_per_gpu[0]))
-    return rate / one.tokens_per_s_per_gpu, math.exp(math.hypot(step, math.log(stretch.high / stretch.value)))
+    width = math.exp(math.hypot(step, math.log(stretch.high / stretch.value)))
+    return rate / observation.tokens_per_s_per_gpu, width
 
 
 def test_ranges_hold_what_was_measured() -> None:
-    """At least 85 % of the rows lie in their range, as people get such trainings (docs/decisions)."""
-    found = {id: ratio_and_width(ROWS[id], one) for id, one in OBSERVED.items()}
+    """At least 85 % of the rows lie in their range for whole trainings (docs/decisions)."""
+    found = {id: ratio_and_width(ROWS[id], observation) for id, observation in OBSERVED.items()}
     inside = [id for id, (ratio, width) in found.items() if 1 / width <= ratio <= width]
     assert len(inside) >= 0.85 * len(found)
     assert "pref-006" not in inside  # neither its lengths nor the network between its four nodes are stated

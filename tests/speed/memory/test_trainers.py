@@ -20,8 +20,7 @@ from planner.model.network.trainer_memory import (
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import TRAINERS, habits_of
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.calibration.memory_reports import MemoryReport, predicted, score_reports
-from planner.speed.calibration.open_fields import OTHERS
+from planner.speed.calibration.memory_reports import OTHER_VALUES, MemoryReport, predicted, score_reports
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import (
@@ -151,7 +150,7 @@ def test_open_fields_of_a_report_take_each_likely_value() -> None:
 def test_open_fields_name_fields_of_a_report() -> None:
     """Each has other likely values."""
     for report in METHOD_REPORTS:
-        assert all(OTHERS[name].get(getattr(report, name)) for name in (report.open or "").split()), report.id
+        assert all(OTHER_VALUES[name].get(getattr(report, name)) for name in (report.open or "").split()), report.id
 
 
 def torchtune_gib(

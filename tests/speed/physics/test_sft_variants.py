@@ -25,7 +25,7 @@ from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample
 from planner.scenario.training_setup import LENGTH_VARIATION
 from planner.speed.physics.planned_text_config import planned_text_config
-from planner.speed.throughput.speed import fastest
+from planner.speed.throughput.fastest_strategy import fastest
 from tests.speed.throughput.asking import asked
 
 SAMPLES, MEAN, LENGTH = 50_000, 700, 2048

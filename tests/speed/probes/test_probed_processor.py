@@ -7,9 +7,8 @@ import pytest
 from planner.adapters.catalog import load_catalog
 from planner.model.evidence.probe import KernelTime, ProbeRecord
 from planner.model.evidence.run import RunHardware
-from planner.speed.throughput.predict import predict
+from planner.speed.throughput.predict import predict, probed_processor
 from planner.speed.throughput.prediction import NoPrediction, Prediction
-from planner.speed.throughput.probed_processor import probed_processor
 from tests.speed.throughput.asking import asked
 
 LAYER = {"tokens": 256, "hidden": 1024, "kv_dim": 256, "ffn_hidden": 3584}

@@ -18,8 +18,8 @@ def test_every_link_has_an_entry(by_link: dict[Link, float]) -> None:
 def test_a_range_is_the_product_of_its_grounds(link: Link, per_node: int, nodes: int) -> None:
     answer = scaling(link, accelerators_per_node=per_node, nodes=nodes)
     product = 1.0
-    for ground in answer.grounds:
+    for ground in answer.factors:
         product *= ground.value
     assert answer.factor == pytest.approx(product)
-    assert len(answer.grounds) == (per_node > 1) + (nodes > 1)
+    assert len(answer.factors) == (per_node > 1) + (nodes > 1)
     assert 0 < answer.share <= 1

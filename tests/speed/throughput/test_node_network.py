@@ -12,9 +12,10 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Strategy
 from planner.model.quantity import Basis
 from planner.scenario.job import Job
+from planner.speed.throughput.fastest_strategy import fastest
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
-from planner.speed.throughput.speed import Speed, fastest, speed
+from planner.speed.throughput.speed import Speed, speed
 from tests.speed.throughput.asking import asked
 
 POD = {"offer": "runpod/8x-h100-sxm", "usd_per_hour": 1.0, "nodes": 2}
@@ -50,7 +51,7 @@ def test_no_division_is_searched_for_where_none_could_be_timed(
 ) -> None:
     """The network fits whole, and what is not known of it is not known of its parts."""
     searched: list[str] = []
-    monkeypatch.setattr("planner.speed.throughput.speed.layouts", lambda _, one, __: searched.append(one.id))
+    monkeypatch.setattr("planner.speed.throughput.fastest_strategy.layouts", lambda _, one, __: searched.append(one.id))
     left_open = {"training": {"precision": "bf16"}}
     answer = answered(catalog, POD, **left_open)
     assert [reason.code for reason in answer.problems] == [ReasonCode.NODE_NETWORK_NOT_KNOWN]

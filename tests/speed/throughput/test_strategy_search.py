@@ -20,7 +20,8 @@ from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.device_fit import usable_gib
 from planner.speed.physics.planned_text_config import planned_text_config
 from planner.speed.throughput import strategy_search
-from planner.speed.throughput.strategy_search import StrategyQuestion, needed_gib, search
+from planner.speed.throughput.strategy_search import needed_gib, search
+from planner.speed.throughput.strategy_space import StrategyQuestion
 from planner.use_cases.networks import find_architecture
 from tests.bundled import bundled_catalog
 

@@ -1,4 +1,4 @@
-"""A form in an address: what was asked comes back, and what was changed by hand is refused with words."""
+"""A form in an address: it comes back unchanged, and wrong changes by hand are refused with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pasted log or command becomes the form's; what is neither is said to be neither."""
+"""A pasted log or command fills the form; another text is reported as neither."""
 
 from __future__ import annotations
 

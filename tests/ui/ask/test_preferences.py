@@ -1,4 +1,4 @@
-"""A training on preferences in the app: the form's question, what is pasted, and the page in both languages."""
+"""A preference training in the app: the form's question, pasted commands, and the page in both languages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_form_asks_for_answers_that_the_model_writes() -> None:
     form = FORM.changed(learns=TrainingMethod.GRPO)
     asked = plan_of_question(question_of(form, today=TODAY), bundled_catalog(), today=TODAY)
     assert asked.plan.training.method is TrainingMethod.GRPO
-    assert any(one.startswith("8 completions of a prompt, 64 prompts a step") for one in asked.assumed)
+    assert any(assumption.startswith("8 completions of a prompt, 64 prompts a step") for assumption in asked.assumed)
 
 
 def test_the_form_says_that_the_length_of_answers_is_missing() -> None:
@@ -69,7 +69,7 @@ def test_the_page_asks_for_answers_only_where_they_are_compared(language: str, l
     page.query_params["lang"] = language
     page.run()
     chosen = next(box for box in page.selectbox if box.label == learns)
-    assert answer not in [one.label for one in page.number_input]
+    assert answer not in [box.label for box in page.number_input]
     chosen.set_value(chosen.options[1]).run()
     assert not page.exception
-    assert answer in [one.label for one in page.number_input]
+    assert answer in [box.label for box in page.number_input]

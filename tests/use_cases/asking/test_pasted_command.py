@@ -1,4 +1,4 @@
-"""What trainers' commands and configurations say; the options are those of their documentation."""
+"""Commands and configurations of trainers, with options from their documentation."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from planner.adapters.workspace import workspace_dir
-from tests.cli.price_answers import PLAN, shown
+from tests.cli.prices.price_answers import PLAN, shown
 from tests.cli.refusals import one_error
 from tests.conftest import NOON
 

@@ -1,4 +1,4 @@
-"""Questions about preference and rollout trainings that people asked in public, in our words, and what answers them.
+"""Public questions about preference and rollout trainings in our words, with their answers.
 
 Where a source has a figure, the plan was predicted before anything of it entered the evidence. What the sources leave
 open stands in `assumed`. Result: docs/decisions/2026-11-27-preferences-and-rollouts.md.
@@ -16,12 +16,12 @@ from planner.model.answer.option_estimate import OptionEstimate
 
 
 class MethodQuestion(NamedTuple):
-    """One question with its plan; `published`: the hours that the source states for this plan."""
+    """A question with its plan. `published` holds the hours that the source states for it."""
 
     id: str
     asked: str
     source: str
-    """Repository and number of the issue."""
+    """Repository and number of the source issue."""
     plan: dict[str, Any]
     published: float
     assumed: str
@@ -173,12 +173,12 @@ def answer(plan: dict[str, Any]) -> OptionEstimate:
 @pytest.fixture(scope="module")
 def answers() -> dict[str, OptionEstimate]:
     """Return the answer of each question about hours."""
-    return {one.id: answer(one.plan) for one in TIMED}
+    return {question.id: answer(question.plan) for question in TIMED}
 
 
-@pytest.mark.parametrize("question", TIMED, ids=lambda one: one.id)
+@pytest.mark.parametrize("question", TIMED, ids=lambda question: question.id)
 def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], question: MethodQuestion) -> None:
-    """With hours and their range, that it fits, and of rollouts where a step goes."""
+    """Each answer has hours with a range, says that it fits, and for rollouts shows the phases of a step."""
     found = answers[question.id]
     assert found.wall_hours is not None, found.why_not
     assert found.fits
@@ -194,22 +194,24 @@ def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], 
 def test_published_hours_lie_in_the_range_as_often_as_when_the_table_was_made(
     answers: dict[str, OptionEstimate],
 ) -> None:
-    """Nine of ten: a search engine that answers between turns is no part of a plan."""
-    hours = {name: one.wall_hours for name, one in answers.items()}
+    """The 90 % range holds for nine of ten. A plan cannot state a search engine that answers between turns."""
+    hours = {name: answered.wall_hours for name, answered in answers.items()}
     inside = [
-        one.id for one in TIMED if (found := hours[one.id]) is not None and found.low <= one.published <= found.high
+        question.id
+        for question in TIMED
+        if (found := hours[question.id]) is not None and found.low <= question.published <= found.high
     ]
     assert len(inside) >= 9, inside
 
 
 class FitQuestion(NamedTuple):
-    """A question about the least machines: on how many devices a source says that it runs, and on how many not."""
+    """A question about the fewest devices: the counts on which it runs and fails, according to the source."""
 
     id: str
     asked: str
     source: str
     command: str
-    """Of `planner memory`, without the number of devices."""
+    """Arguments of `planner memory`, without the number of devices."""
     runs_on: int
     fails_on: int
 
@@ -241,9 +243,9 @@ FITS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("question", FITS, ids=lambda one: one.id)
+@pytest.mark.parametrize("question", FITS, ids=lambda question: question.id)
 def test_the_machines_are_those_that_the_source_names(planner, question: FitQuestion) -> None:
-    """It fits where it ran, more likely than not does not where it failed, and the answer says what would help."""
+    """It fits where it ran, likely does not fit where it failed, and the answer names remedies."""
 
     def memory(devices: int) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(

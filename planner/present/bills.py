@@ -1,11 +1,14 @@
-"""Writes a bill in words: its lines, the coverage of its prices, and the total in the plan's currency."""
+"""Writes a bill as table rows, and in words with the coverage of its prices and amounts in the plan's currency."""
 
 from __future__ import annotations
 
-from planner.model.answer.bill import Bill
+from planner.model.answer.bill import Bill, BillLine
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.currency import Currency, LocalAmount
 from planner.model.currency_codes import minor_digits
+from planner.model.quantity import Quantity
+from planner.present.facts import interval_text
+from planner.present.table import NOT_KNOWN, Row
 
 
 def bill_text(bill: Bill) -> str:
@@ -46,3 +49,40 @@ def amount_text(amount: LocalAmount) -> str:
     """Write an amount in the plan's own currency."""
     digits = minor_digits(amount.code) if abs(amount.value) < 1000 else 0
     return f"{amount.value:,.{digits}f} {amount.code}"
+
+
+def bill_rows(bill: Bill) -> list[Row]:
+    """Return one row per line, and the total."""
+    code = bill.local_total.code if bill.local_total else None
+    rows = [_line_row(line, code) for line in bill.lines]
+    total = _row("total", "", "", bill.usd_total, "")
+    if code is not None and bill.local_total is not None:
+        total |= {code: _local(bill.local_total.value, code)}
+    return [*rows, total]
+
+
+def _line_row(line: BillLine, code: str | None) -> Row:
+    quantity = f"{line.quantity:,.5g} {line.quantity_unit}"
+    if line.hours is not None:
+        quantity += f" in {line.hours:,.3g} h"
+    price = NOT_KNOWN if line.usd_per_unit is None else f"{line.usd_per_unit:,.6g}"
+    row = _row(line.what, quantity, price, line.usd, line.usd.source)
+    if code is not None and line.local is not None:
+        row |= {code: _local(line.local, code)}
+    return row
+
+
+def _local(amount: float, code: str) -> str:
+    return f"{amount:,.{minor_digits(code)}f}"
+
+
+def _row(what: str, quantity: str, price: str, usd: Quantity, source: str) -> Row:
+    return {
+        "line": what,
+        "quantity": quantity,
+        "USD each": price,
+        "USD": f"{usd.value:,.2f}",
+        "90 % range": interval_text(usd),
+        "basis": usd.basis.value,
+        "formula and source": source,
+    }

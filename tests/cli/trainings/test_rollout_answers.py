@@ -14,6 +14,8 @@ ASK = (
     "lambda/gpu_8x_h100_sxm5",
 )  # fmt: skip
 EXAMPLE = str(examples_dir() / "grpo_7b.yaml")
+KEPT = "DGX A100 640 GB, 8x A100"
+"""Both the cheapest machine and the recommended one."""
 
 
 def test_a_question_is_answered_with_phases_and_the_cost_of_prompts(planner):
@@ -35,8 +37,10 @@ def test_a_question_is_answered_with_phases_and_the_cost_of_prompts(planner):
 @pytest.mark.parametrize("command", ["estimate", "compare", "campaign"])
 def test_every_answer_of_a_plan_has_the_step(planner, command):
     """Each option carries its phases, the memory of generation and training, and two other arrangements."""
-    options = json.loads(planner(command, EXAMPLE, "--json").out)["options"]
+    document = json.loads(planner(command, EXAMPLE, "--json").out)
+    options = document["options"]
     assert len(options) == 3
+    assert [note.split(": a step of ")[0] for note in document["notes"] if ": a step of " in note] == [KEPT]
     for option in options:
         step = option["rollout"]
         assert {phase["phase"] for phase in step["memory"]} == {"generation", "training"}
@@ -80,6 +84,6 @@ def test_a_script_of_verl_is_answered_with_its_engine(planner, tmp_path) -> None
     answer = json.loads(planner("memory", str(script), "--on", "A100-80GB-SXM", "--json").out)
     assert answer["fullest_at"] == "generation"
     assert any("GiB of the engine that generates on the same device" in note for note in answer["notes"])
-    options = [one["option"] for one in answer["remedies"]]
+    options = [remedy["option"] for remedy in answer["remedies"]]
     assert "gpu_memory_utilization 0.5" in options
     assert "--reference precomputed" not in options

@@ -9,7 +9,7 @@ import pytest
 from planner import clock
 from planner.adapters.price_sources.all_sources import source_answers
 from planner.adapters.workspace import workspace_dir
-from tests.cli.price_answers import PLAN, shown
+from tests.cli.prices.price_answers import PLAN, shown
 from tests.conftest import NOON
 
 GPUHUNT_HEADER = (
