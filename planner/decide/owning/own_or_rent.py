@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from planner.cost.cloud.bill_lines import local_amount
-from planner.cost.ownership.owed_anyway import avoidable
+from planner.cost.ownership.owed_anyway import avoidable, is_paid
 from planner.cost.ownership.owned_cost import busy_gpu_hours_per_year
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
@@ -50,12 +51,24 @@ class OwningQuestion:
     """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
     rented: Sequence[Candidate]
-    rentals: tuple[RentalOption, ...]
 
     @property
     def year(self) -> PlannedYear:
         """Return a year of the plan's trainings, or of the site's own busy share if their time is unknown."""
-        return planned_year(self.asked, self.rentals)
+        return planned_year(self.asked, self._against(self.asked.owned.resolved))
+
+    @cached_property
+    def rentals(self) -> tuple[RentalOption, ...]:
+        """Return every rented option compared with the machine as an investment."""
+        return self._against(self.asked.owned.at_its_price)
+
+    def _against(self, resolved: ResolvedSite) -> tuple[RentalOption, ...]:
+        options, owned = {each.option.id: each.option for each in self.asked.rented}, self.asked.owned.option
+        hardware = _hardware(self.candidate)
+        return tuple(
+            rental_alternative(resolved, owned, options[other.id], same_hardware=hardware == _hardware(other))
+            for other in self.rented
+        )
 
 
 def asked_of_plan(
@@ -81,15 +94,9 @@ def asked_of_plan(
         if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
     ]
     rented = [other for other in candidates if other.site is None]
-    rentals = tuple(
-        rental_alternative(
-            owned.resolved, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
-        )
-        for other in rented
-    )
     rents = [each for each in estimated if each.option.site is None]
     asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, in_full, chosen, rented, rentals)
+    return OwningQuestion(asked, in_full, chosen, rented)
 
 
 def year_of_plan(
@@ -124,7 +131,7 @@ def own_or_rent(
     candidate, owned, resolved, others = question.candidate, asked.owned, question.in_full, asked.others
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     by_plan = question.year
-    clauses = headline(by_plan)
+    clauses = headline(by_plan, confidence=plan.campaign.confidence)
     reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
@@ -153,14 +160,14 @@ def own_or_rent(
         curve=curve(resolved),
         rivals=rentals,
         choices=choices(owned, others, rentals, plan.currency),
-        sensitivities=_sensitivities(owned.resolved, against, rentals),
+        sensitivities=_sensitivities(owned.at_its_price, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
         by_plan=by_plan,
         headline=clauses,
         sentence=" ".join(clauses),
-        site_sentence=site_sentence(owned.resolved, owned.option, rentals, against),
+        site_sentence=site_sentence(owned.at_its_price, owned.option, rentals, against),
         inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
@@ -216,7 +223,9 @@ def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
 
 def _owned(candidate: Candidate, option: OptionEstimate, resolved: ResolvedSite) -> OwnedOption:
     """Return the option with the costs that renting would save."""
-    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
+    as_bought = resolved if is_paid(resolved, option.hold) else None
+    others = candidate.option.other_use or 0.0
+    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, others, as_bought)
 
 
 def _hardware(candidate: Candidate) -> tuple[object, ...]:

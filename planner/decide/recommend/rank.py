@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
@@ -159,13 +160,12 @@ def _likely_cheaper_hours(
     """
     if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
         return best
-    likely = MUCH_LESS * best.payable_usd.value
+    ahead = _costs_of(best)
     hourly = [
         option
         for option in ordered
         if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
-        and option.payable_usd is not None and option.payable_usd.value <= likely
-        and ranking_usd(option) <= TOO_DEAR * ranking_usd(best)
+        and option.payable_usd is not None and _cost_much_less(_costs_of(option), ahead)
     ]  # fmt: skip
     return min(hourly, key=lambda option: _order(option, limits), default=best)
 
@@ -213,10 +213,38 @@ def _is_paid_in_vain(option: CampaignOption, rival: CampaignOption) -> bool:
     """
     if not _is_paid_ahead(option) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not option.hold:
         return False
-    ours, theirs = option.payable_usd, rival.payable_usd
-    assert ours is not None, "it is comparable"
-    assert theirs is not None, "it is comparable"
-    return theirs.value < (1 - TIE_FRACTION) * ours.value
+    return _likely_cost_less(_costs_of(rival), _costs_of(option))
+
+
+class Costs(NamedTuple):
+    """USD that an option likely costs, and that it stays below with the plan's confidence."""
+
+    likely: float
+    confident: float
+
+
+def hours_come_first(hours: Costs, ahead: Costs) -> bool:
+    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone.
+
+    It does if it costs less at the confidence, or at most 10 % more there and likely a tenth less, or likely a quarter
+    less and at most twice as much at the confidence.
+    """
+    ties = hours.confident <= (1 + TIE_FRACTION) * ahead.confident
+    cheaper = hours.confident < ahead.confident or (ties and _likely_cost_less(hours, ahead))
+    return cheaper or _cost_much_less(hours, ahead)
+
+
+def _likely_cost_less(hours: Costs, ahead: Costs) -> bool:
+    return hours.likely < (1 - TIE_FRACTION) * ahead.likely
+
+
+def _cost_much_less(hours: Costs, ahead: Costs) -> bool:
+    return hours.likely <= MUCH_LESS * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
+
+
+def _costs_of(option: CampaignOption) -> Costs:
+    assert option.payable_usd is not None, "it is comparable"
+    return Costs(option.payable_usd.value, ranking_usd(option))
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:
