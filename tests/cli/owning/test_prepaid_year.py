@@ -117,8 +117,8 @@ def test_a_grant_holds_a_year_s_work_with_the_confidence(asked, node_hours, hold
 def test_the_launches_of_short_runs_count_in_a_year_as_in_a_campaign(asked, planner, plan_file):
     """Four runs of a quarter of the work: 4 x (25 + 0.5 of set-up) x 42 USD, one training in the plan's whole work."""
     plan = {
-        "schema_version": 1, "name": "by hand", "workload": {"ref": "gpt-305m", "seq_len": 512}, "work": {"tokens": 1e9},
-        "options": [{"site": OWN, "hold": "buy", "step": STEP}, RENT], "data": NO_DATA,
+        "schema_version": 1, "name": "by hand", "workload": {"ref": "gpt-305m", "seq_len": 512},
+        "work": {"tokens": 1e9}, "options": [{"site": OWN, "hold": "buy", "step": STEP}, RENT], "data": NO_DATA,
         "assumptions": NOTHING_ELSE | {"setup_hours": 0.5},
         "campaign": {"groups": [{"name": "quarters", "runs": 4, "work": {"tokens": 2.5e8}}]},
     }  # fmt: skip
