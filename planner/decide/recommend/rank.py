@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
@@ -164,14 +165,12 @@ def _or_hours_as_used(
         return best
 
     def takes_its_place(option: CampaignOption) -> bool:
-        owed, usd = option.payable_usd, ranking_usd(option)
-        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+        if option.payable_usd is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
             return False
         if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
             return False
-        is_tie = by_time or usd <= ranking_usd(best) * (1 + TIE_FRACTION)
-        least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
-        return owed.value <= least * ahead.value and usd <= TOO_DEAR * ranking_usd(best)
+        hours = Costs(option.payable_usd.value, ranking_usd(option))
+        return _hours_replace(hours, Costs(ahead.value, ranking_usd(best)), is_tie=by_time)
 
     instead = [option for option in ordered if takes_its_place(option)]
     return _best_of_ties(instead, limits) if instead else best
@@ -206,6 +205,29 @@ def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
     ):
         return False
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
+
+
+class Costs(NamedTuple):
+    """USD that an option likely costs, and that it stays below with the plan's confidence."""
+
+    likely: float
+    confident: float
+
+
+def hours_come_first(hours: Costs, ahead: Costs) -> bool:
+    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone."""
+    return hours.confident < ahead.confident or _hours_replace(hours, ahead)
+
+
+def _hours_replace(hours: Costs, ahead: Costs, *, is_tie: bool = False) -> bool:
+    """Return whether firm hours replace a prepaid option, even if they cost more at the confidence.
+
+    They likely cost a tenth less if both tie at the confidence (or in time: `is_tie`), or a quarter less at no more
+    than twice the cost there.
+    """
+    ties = is_tie or hours.confident <= (1 + TIE_FRACTION) * ahead.confident
+    least = 1 - TIE_FRACTION if ties else MUCH_LESS
+    return hours.likely <= least * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:

@@ -202,7 +202,7 @@ class TestTheDocument:
         assert (answer.code, answer.err) == (0, "")
         assert "Should we have this machine?" in answer.out
         assert "Where should the next training run?" in answer.out
-        assert "3.05 USD per busy GPU-hour in full at 70 % busy" in answer.out
+        assert "3.05 USD per busy GPU-hour in full at 70 % busy" in " ".join(answer.out.split())
         assert "breaks even at 26.5 %" in answer.out
 
 
