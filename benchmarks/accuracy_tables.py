@@ -63,6 +63,18 @@ def replace_rows(name: str, rows: Sequence[Row], *, network: str) -> None:
     write_table(name, sorted([*rows, *kept], key=lambda row: row["network"] != "text"))
 
 
+def publish(tables: Mapping[str, Sequence[Row]], network: str, *, write: bool) -> None:
+    """Print the tables of a network, and write them and the headline if asked for."""
+    for name, rows in tables.items():
+        print(name, *rows, sep="\n")
+        if write and rows and "network" in rows[0]:
+            replace_rows(name, rows, network=network)
+        elif write:
+            write_table(name, rows)
+    if write:
+        write_headline()
+
+
 def write_headline() -> None:
     """Write the tables of both pages."""
     for path, tables in page_tables().items():

@@ -14,20 +14,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.accuracy_tables import Row, replace_rows, three, write_headline, write_table
-from benchmarks.scored_tables import by_source, part_rows, split_row
+from benchmarks.accuracy_tables import Row, publish
+from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_row
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_measurements
-from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
-from planner.speed.calibration.metrics import error_figures, overall
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
-from planner.speed.physics.observation import Observation
 from planner.use_cases.published.calibrations import shipped_image_calibration
 from planner.use_cases.published.evidence import observations_of, of_images
 
 SPLITS = (("source", 0), ("source", 1), ("source", 3), ("accelerator", 0), ("family", 0), ("scale", 0))
-IMAGES = {"network": "images"}
 POINTS = (
     ("V100-SXM2-16GB", "m01832"), ("V100-SXM2-16GB", "torchvision-v100-4"), ("A100-80GB-SXM", "m01828"),
     ("A100-80GB-SXM", "m01737"), ("H100-SXM", "m00653"), ("H100-SXM", "m05044"), ("H100-PCIe", "m00635"),
@@ -59,32 +55,13 @@ def main() -> None:
         "parts": [row for known in (0, 1, 3) for row in part_rows("images", known, scored["source", known, "all"])],
         "sources": by_source("images", unseen),
         "baselines": [
-            row for which in ("fitted", "all") for row in _baselines(which, scored["source", 0, which], every)
+            row
+            for which in ("fitted", "all")
+            for row in baseline_rows("images", "source", which, scored["source", 0, which], every)
         ],
         "image_points": _points(scored["accelerator", 0, "all"]),
     }
-    for name, table in tables.items():
-        print(name, *table, sep="\n")
-        if "--write" in sys.argv:
-            if "network" in table[0]:
-                replace_rows(name, table, network="images")
-            else:
-                write_table(name, table)
-    if "--write" in sys.argv:
-        write_headline()
-
-
-def _baselines(rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[Observation]) -> list[Row]:
-    errors: dict[str, list[float]] = {name: [] for name in METHODS}
-    for row in scored:
-        fitted = [evidence[place] for place in row.trained_on]
-        for name, value in baseline_predictions(row.observation, fitted).items():
-            errors[name].append(value / row.observation.tokens_per_s_per_gpu - 1)
-    figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
-    return [
-        IMAGES | {"left_out": "source", "rows_are": rows_are, "method": method} | three(missed, 0)
-        for method, missed in figures.items()
-    ]
+    publish(tables, "images", write="--write" in sys.argv)
 
 
 def _points(unseen: Sequence[ScoredRow]) -> list[Row]:

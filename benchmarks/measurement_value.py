@@ -60,7 +60,7 @@ class ValueCase:
     deadline: float
 
     def decide(self, errors: Array) -> int:
-        """Return the option that is cheapest at the confidence among those that keep the deadline with it."""
+        """Return the cheapest option at the confidence, among those that keep the deadline at the confidence."""
         grown = np.exp(np.quantile(errors, CONFIDENCE, axis=0))
         sure = self.hours * grown <= self.deadline
         if not sure.any():
@@ -110,7 +110,7 @@ def scored(case: ValueCase) -> dict[str, float]:
 
 
 def measure(case: ValueCase, options: Sequence[int]) -> int:
-    """Return what is chosen after these measurements."""
+    """Return the option chosen after these measurements."""
     errors = case.errors
     for option in options:
         errors = errors_after(errors, int(option), float(case.truth[option]))
@@ -118,7 +118,7 @@ def measure(case: ValueCase, options: Sequence[int]) -> int:
 
 
 def results(errors: Array, option: int) -> Array:
-    """Return what one run of an option would say in each sample."""
+    """Return the result of one run of an option in each sample."""
     return np.asarray(errors[:, option] + NOISE * scores("noise", str(option)))
 
 
@@ -129,7 +129,7 @@ def errors_after(errors: Array, option: int, result: float) -> Array:
 
 
 def propose(case: ValueCase, errors: Array) -> int | None:
-    """Return the option whose measurement is worth most; None where none is worth anything."""
+    """Return the option with the most valuable measurement; None if no measurement has a value."""
     regret, chosen = case.regret(errors), case.decide(errors)
     worths = []
     for option in range(len(case.usd)):

@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _figures(source: str, scored: Sequence[ScoredPeak]) -> Row:
-    errors = [one.error for one in scored]
+    errors = [peak.error for peak in scored]
     return {
         "source": source,
         "rows": len(errors),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.accuracy_tables import Row, rounded
+from benchmarks.accuracy_tables import Row, rounded, three
 from planner.model.evidence.source_site import is_set_aside
+from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.by_source import macro, parts
-from planner.speed.calibration.metrics import overall, split_by
+from planner.speed.calibration.metrics import error_figures, overall, split_by
 from planner.speed.calibration.scored_rows import ScoredRow
+from planner.speed.physics.observation import Observation
 
 OVER_SOURCES = ("mape_pct", "coverage_90_pct", "coverage_90_low_pct", "coverage_90_high_pct", "half_width_90_pct")
 
@@ -40,6 +42,24 @@ def by_source(network: str, scored: Sequence[ScoredRow]) -> list[Row]:
         }
         | rounded(overall(rows))
         for source, rows in sorted(split_by(scored, lambda row: row.observation.labels.source).items())
+    ]
+
+
+def baseline_rows(
+    network: str, left_out: str, rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[Observation]
+) -> list[Row]:
+    """Return the errors of the planner and of the baselines on the same rows, fitted to the same evidence."""
+    errors: dict[str, list[float]] = {name: [] for name in METHODS}
+    fitted: dict[tuple[int, ...], list[Observation]] = {}
+    for row in scored:
+        if row.trained_on not in fitted:
+            fitted[row.trained_on] = [evidence[place] for place in row.trained_on]
+        for name, value in baseline_predictions(row.observation, fitted[row.trained_on]).items():
+            errors[name].append(value / row.observation.tokens_per_s_per_gpu - 1)
+    figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
+    return [
+        {"network": network, "left_out": left_out, "rows_are": rows_are, "method": method} | three(missed, 0)
+        for method, missed in figures.items()
     ]
 
 

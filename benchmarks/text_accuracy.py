@@ -24,19 +24,15 @@ from benchmarks.accuracy_tables import (
     SOURCES,
     SPLITS,
     Row,
-    replace_rows,
+    publish,
     rounded,
-    three,
-    write_headline,
-    write_table,
 )
-from benchmarks.scored_tables import by_source, part_rows, split_row
+from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_row
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
 from planner.model.catalog import Catalog
-from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.by_source import macro
-from planner.speed.calibration.metrics import error_figures, overall, ranking, regret, split_by
+from planner.speed.calibration.metrics import overall, ranking, regret, split_by
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.speed.calibration.text_accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation
@@ -67,15 +63,7 @@ def main() -> None:
         print(compared, file=sys.stderr)
     else:
         tables[PEERS] = compared
-    for name, rows in tables.items():
-        print(name, *rows, sep="\n")
-        if "--write" in sys.argv:
-            if rows and "network" in rows[0]:
-                replace_rows(name, rows, network="text")
-            else:
-                write_table(name, rows)
-    if "--write" in sys.argv:
-        write_headline()
+    publish(tables, "text", write="--write" in sys.argv)
 
 
 def observations(catalog: Catalog) -> list[Observation]:
@@ -110,7 +98,7 @@ def _tables(scored: Scored, every: Sequence[Observation]) -> dict[str, list[Row]
             row
             for (split, known, rows_are), rows in scored.items()
             if known == 0
-            for row in _baselines(split, rows_are, rows, every)
+            for row in baseline_rows("text", split, rows_are, rows, every)
         ],
         "choices": [
             _choices(split, rows) for (split, known, which), rows in scored.items() if (known, which) == (0, FITTED)
@@ -137,22 +125,6 @@ def _worst(scored: list[ScoredRow]) -> list[Row]:
             "predicted_tokens_per_s": f"{row.predicted:.0f}",
         }
         for row in sorted(scored, key=lambda row: -abs(row.error))[:WORST]
-    ]
-
-
-def _baselines(split: str, rows_are: str, scored: Sequence[ScoredRow], pool: Sequence[Observation]) -> list[Row]:
-    """Return the errors of the planner and of the baselines on the same rows, without known runs."""
-    errors: dict[str, list[float]] = {name: [] for name in METHODS}
-    trained: dict[tuple[int, ...], list[Observation]] = {}
-    for row in scored:
-        if row.trained_on not in trained:
-            trained[row.trained_on] = [pool[place] for place in row.trained_on]
-        for name, value in baseline_predictions(row.observation, trained[row.trained_on]).items():
-            errors[name].append(value / row.observation.tokens_per_s_per_gpu - 1)
-    figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
-    return [
-        TEXT | {"left_out": split, "rows_are": rows_are, "method": method} | three(missed, 0)
-        for method, missed in figures.items()
     ]
 
 

@@ -36,6 +36,7 @@ from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import TrainingQuestion
+from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
@@ -225,7 +226,8 @@ def ask(
     if log is not None:
         question = replace(question, log=run_of_log(Path(log), question, catalog))
     asked = plan_of_question(question, catalog, today=clock.today())
-    return Comparison(answer_of(asked, catalog, today=clock.today()), asked.assumed)
+    document, answered = answer_of(asked, catalog, now=clock.now())
+    return Comparison(document, answered.assumed)
 
 
 def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Comparison:
@@ -235,13 +237,13 @@ def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False)
     `recommended` is None, and `headline` names the binding limit. Raises PlannerError for wrong input.
     """
     asked, catalog = _asked(plan, home, with_price_book=with_price_book)
-    return Comparison(plans.compare(asked, catalog, today=clock.today()))
+    return Comparison(plans.compare(asked.plan, catalog, today=asked.today), asked.assumed)
 
 
 def estimate(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Estimate:
     """Estimate time, cost and energy of one training on each option of a plan. Raises PlannerError for wrong input."""
     asked, catalog = _asked(plan, home, with_price_book=with_price_book)
-    return Estimate(plans.estimate(asked, catalog, today=clock.today()))
+    return Estimate(plans.estimate(asked.plan, catalog, today=asked.today))
 
 
 def memory(
@@ -346,15 +348,17 @@ def prices(
     return Prices(document)
 
 
-def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[Plan, Catalog]:
-    """Return the plan, and the catalog for its answer."""
+def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedPlan, Catalog]:
+    """Return the plan as it is answered now, and the catalog for its answer."""
     if isinstance(plan, Mapping):
         asked = parse_model(Plan, {"schema_version": SCHEMA_VERSION, **plan}, where="the plan")
     else:
         asked = plan if isinstance(plan, Plan) else plans.read_plan(Path(plan))
     folder = _folder(home)
     catalog = catalogs.catalog_for(asked, folder)
-    return asked, price_books.booked(catalog, folder, today=clock.today()) if with_price_book else catalog
+    if with_price_book:
+        catalog = price_books.booked(catalog, folder, today=clock.today())
+    return dated(asked, now=clock.now()), catalog
 
 
 def _chosen(choice: type[Choice], value: Choice | str | None, name: str) -> Choice | None:

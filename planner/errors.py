@@ -92,7 +92,7 @@ class MissingExtraError(InputError):
 
 
 class RefusedError(PlannerError):
-    """A cap, a missing price or a deadline forbids what was asked for; nothing was started."""
+    """A cap, a missing price or a deadline forbids the request. Nothing was started."""
 
     kind = "refused"
     exit_code = EXIT_NOTHING_FEASIBLE
@@ -106,13 +106,13 @@ class NodeError(PlannerError):
 
 
 class PriceSourceError(NodeError):
-    """A source of prices did not answer, or not with prices; what was known is kept."""
+    """A source of prices did not answer, or not with prices. Known prices are kept."""
 
     kind = "price_source"
 
 
 class StoppedError(PlannerError):
-    """A signal asked the command to stop, and what it had started has ended."""
+    """A signal asked the command to stop, and its processes have ended."""
 
     kind = "stopped"
 

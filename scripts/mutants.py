@@ -67,7 +67,7 @@ class Mutant:
     """Path of the changed module."""
 
     def __str__(self) -> str:
-        """Say where it is, and what becomes what."""
+        """Write the place of the mutant, and its code before and after."""
         return f"{self.module}:{self.line}: {_short(self.before)}  =>  {_short(self.after)}"
 
 

@@ -284,7 +284,7 @@ def test_markup_in_a_name_is_text():
         ({"method": "lor"}, "method: 'lor' is not known"),
         ({"runs": 0}, "runs is 0"),
         ({"lora_rank": 0, "method": "lora"}, "lora_rank is 0"),
-        ({"data": "many"}, "is no number of samples"),
+        ({"data": "many"}, "is not a number of samples"),
     ],
     ids=["method", "runs", "rank", "data"],
 )

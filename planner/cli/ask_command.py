@@ -24,10 +24,11 @@ from planner.model.plan.find_filters import FindFilters
 from planner.text.number_text import read_number
 from planner.use_cases import answer_ids, catalogs
 from planner.use_cases.asking.answer import answer_of
-from planner.use_cases.asking.ask import assumed_lines, plan_of_question
+from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import MissingAnswerError, QuestionPlan, TrainingQuestion
 from planner.use_cases.catalogs import country_code
+from planner.use_cases.dated_plans import assumed_lines
 from planner.use_cases.find import plan_text
 
 app = command_app()
@@ -130,15 +131,15 @@ def ask(
     if work.log is not None:
         question = replace(question, log=run_of_log(work.log, question, catalog))
     asked = _asked(question, lambda asked_question: plan_of_question(asked_question, catalog, today=clock.today()))
-    document = answer_of(asked, catalog, today=clock.today())
+    document, answered = answer_of(asked, catalog, now=clock.now())
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
     given = None if write is None else str(write)
-    answer_ids.keep(document, today=clock.today(), plan=asked.plan, asked=given, assumed=asked.assumed)
+    answer_ids.keep(document, today=answered.today, plan=answered.plan, asked=given, assumed=answered.assumed)
     print_answer(document, output, asked=given)
     if question.log is not None:
         say(f"Read: {question.log.throughput.source}.")
-    for line in assumed_lines(asked.assumed):
+    for line in assumed_lines(answered.assumed):
         say(line)
     say(WRITE_A_PLAN if write is None else f"Wrote {write}.")
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE

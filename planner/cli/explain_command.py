@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from planner import clock
 from planner.cli.output import JsonFlag, print_lines, screen_width
 from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
@@ -15,7 +14,7 @@ from planner.cli.streams import print_document
 from planner.model.answer.explanation import ExplainDocument
 from planner.present.explanation import as_text
 from planner.present.short_explanation import short_lines
-from planner.use_cases import answer_ids, plans
+from planner.use_cases import answer_ids
 from planner.use_cases.explain import explain as explained
 
 app = command_app()
@@ -38,9 +37,9 @@ def explain(
     What `planner compare` says of the option that it recommends, or of one, and the formulas and numbers to recompute
     it by hand. With --all also the parts of a step, constants, and how much each measured run changes the estimate.
     """
-    plan = plans.read_plan(question.plan)
-    document = explained(plan, question.catalog(plan), option=option, today=clock.today())
-    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    plan, today, assumed = question.read()
+    document = explained(plan, question.catalog(plan), option=option, today=today)
+    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     print_explanation(document, everything=everything, as_json=as_json)
 
 

@@ -19,6 +19,7 @@ from planner.cli.workload_options import MethodOptions, NetworkOption, TrainingO
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import answer_ids, find
+from planner.use_cases.dated_plans import assumed_lines
 
 app = command_app()
 
@@ -87,14 +88,17 @@ def find_machines(
     found = find.find_machines(
         workload, machines.filters(), tokens=amount.tokens, seq_len=amount.seq_len, training=training.training,
         objective=method.objective,
-        adapters=None if method == MethodOptions() else method.adapters, home=home, today=clock.today(),
+        adapters=None if method == MethodOptions() else method.adapters, home=home, now=clock.now(),
     )  # fmt: skip
     document = found.document
     if write is not None:
         find.write_plan(found.plan, write)
     given = write or (workload if found.of_file else None)
     asked = None if given is None else str(given)
-    answer_ids.keep(document, today=clock.today(), plan=found.plan, asked=asked)
+    plan, today, assumed = found.answered
+    answer_ids.keep(document, today=today, plan=plan, asked=asked, assumed=assumed)
+    for line in assumed_lines(assumed):
+        say(line)
     print_answer(document, output, asked=asked)
     if write is not None:
         say(f"Wrote {write}.")

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from planner import clock
 from planner.cli.output import ScreenOptions, TableOptions, print_lines, screen_width
 from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
@@ -26,7 +25,7 @@ from planner.present.own_or_rent import (
 )
 from planner.present.own_or_rent_screen import screen_lines, year_rows
 from planner.present.screen import wrapped_lines
-from planner.use_cases import answer_ids, owning, plans
+from planner.use_cases import answer_ids, owning
 from planner.use_cases.catalogs import country_code
 
 app = command_app()
@@ -53,14 +52,14 @@ def own_or_rent(
 
     Shows what a year of the plan's trainings costs on each, and from how many trainings on owning pays.
     """
-    plan = plans.read_plan(question.plan)
+    plan, today, assumed = question.read()
     catalog = question.catalog(plan)
     document = owning.own_or_rent(
-        plan, catalog, today=clock.today(), site=site, tariff=tariff, country=country_code(country, catalog)
+        plan, catalog, today=today, site=site, tariff=tariff, country=country_code(country, catalog)
     )
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
-    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     print_own_or_rent(document, output, inputs=inputs)
 
 

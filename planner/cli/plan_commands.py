@@ -26,6 +26,7 @@ from planner.present.details import details_lines
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
 from planner.use_cases import answer_ids, catalogs, locks, plans, price_books, reports
+from planner.use_cases.dated_plans import DatedPlan, assumed_lines, dated
 from planner.use_cases.locks import LockedAnswer
 from planner.use_cases.version import planner_version
 
@@ -73,6 +74,13 @@ class PlanOptions:
         book = ("--with-price-book",) if self.with_price_book else ()
         return shlex.join((str(self.plan), *home, *book))
 
+    def read(self) -> DatedPlan:
+        """Read the plan as it is answered now, and say from when work is counted if noon of today has passed."""
+        asked = dated(plans.read_plan(self.plan), now=clock.now())
+        for line in assumed_lines(asked.assumed):
+            say(line)
+        return asked
+
     def catalog(self, plan: Plan) -> Catalog:
         """Return the catalog for the plan, at the user's own prices if they are wanted."""
         catalog = catalogs.catalog_for(plan, self.home)
@@ -96,18 +104,18 @@ def estimate(
             "--freeze and --locked contradict each other.",
             fix="Give one of them: --freeze writes the lock, --locked reads it.",
         )
-    plan = None
+    asked = question.words + (" --locked" if locked else "")
     if locked:
         document = _lock(question).estimate
+        answer_ids.keep(document, today=clock.today(), asked=asked)
     else:
-        plan = plans.read_plan(question.plan)
+        plan, today, assumed = question.read()
         if freeze:
-            document, where = locks.freeze(question.plan, question.catalog(plan), today=clock.today())
+            document, where = locks.freeze(question.plan, question.catalog(plan), now=clock.now())
             say(f"Froze the plan in {where}.")
         else:
-            document = plans.estimate(plan, question.catalog(plan), today=clock.today())
-    asked = question.words + (" --locked" if locked else "")
-    answer_ids.keep(document, today=clock.today(), plan=plan, asked=asked)
+            document = plans.estimate(plan, question.catalog(plan), today=today)
+        answer_ids.keep(document, today=today, plan=plan, asked=asked, assumed=assumed)
     print_answer(document, output, asked=asked)
 
 
@@ -125,9 +133,9 @@ def campaign(
     """
     if objective not in (None, "cost", "time", "front"):
         raise InputError(f"--objective {objective} is not known.", fix="Write cost, time or front.")
-    plan = plans.read_plan(question.plan)
-    document = plans.campaign(plan, question.catalog(plan), today=clock.today(), objective=objective)
-    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    plan, today, assumed = question.read()
+    document = plans.campaign(plan, question.catalog(plan), today=today, objective=objective)
+    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     print_answer(document, output, asked=question.words)
     if document.feasible is False:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
@@ -171,9 +179,9 @@ def report(
     if locked:
         made = reports.locked_report(question.plan, _locked_answer(question), words, asked=question.words)
     else:
-        plan = plans.read_plan(question.plan)
-        made = reports.report_of(plan, question.catalog(plan), words, today=clock.today(), asked=question.words)
-        answer_ids.keep(made.document, today=clock.today(), plan=plan, asked=question.words)
+        plan, today, assumed = question.read()
+        made = reports.report_of(plan, question.catalog(plan), words, today=today, asked=question.words)
+        answer_ids.keep(made.document, today=today, plan=plan, asked=question.words, assumed=assumed)
     made = replace(made, more=more)
     for line in not_known(entries_of(made.document), more):
         say(line)
@@ -209,13 +217,13 @@ def _screen(document: OptionsDocument, asked: str | None) -> Screen:
 
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
-    plan = None
     if locked:
         document = _lock(question).comparison
-    else:
-        plan = plans.read_plan(question.plan)
-        document = plans.compare(plan, question.catalog(plan), today=clock.today())
-    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+        answer_ids.keep(document, today=clock.today(), asked=question.words)
+        return document
+    plan, today, assumed = question.read()
+    document = plans.compare(plan, question.catalog(plan), today=today)
+    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     return document
 
 

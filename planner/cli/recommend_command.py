@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from planner import clock
 from planner.cli.output import LongTableOptions, print_lines, screen_width
 from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
@@ -12,7 +11,7 @@ from planner.cli.streams import print_document
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.present.recommendation_screen import recommendation_rows, screen_lines
-from planner.use_cases import answer_ids, plans
+from planner.use_cases import answer_ids
 from planner.use_cases.recommend import recommend as advise
 
 app = command_app()
@@ -24,10 +23,10 @@ def recommend(question: PlanOptions, output: LongTableOptions) -> None:
 
     The recommendation is that of `compare`. The exit code is 3 where no option meets the limits.
     """
-    plan = plans.read_plan(question.plan)
+    plan, today, assumed = question.read()
     catalog = question.catalog(plan)
-    document = advise(plan, catalog, today=clock.today(), asked=str(question.plan))
-    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    document = advise(plan, catalog, today=today, asked=str(question.plan))
+    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     print_recommendation(document, output, asked=question.words)
     if not document.feasible:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)

@@ -21,7 +21,7 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
 from planner.present.run_check_screen import run_check_lines
-from planner.use_cases.asking.ask import assumed_lines
+from planner.use_cases.dated_plans import assumed_lines
 from planner.use_cases.version import planner_version
 
 app = command_app()

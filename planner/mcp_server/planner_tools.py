@@ -38,6 +38,7 @@ from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import TrainingQuestion
+from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.explain import explain
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.named_run import run_named
@@ -113,8 +114,8 @@ class PlannerTools:
         if log is not None:
             question = replace(question, log=run_of_log(Path(inside(log)), question, catalog))
         asked = plan_of_question(question, catalog, today=clock.today())
-        document = answer_of(asked, catalog, today=clock.today())
-        return self._compared(asked.plan, document, assumed=asked.assumed)
+        document, answered = answer_of(asked, catalog, now=clock.now())
+        return self._compared(answered, document)
 
     @guarded
     def compare(
@@ -130,8 +131,10 @@ class PlannerTools:
         """
         read = plans.read_plan(Path(inside(plan)))
         catalog = catalogs.catalog_for(read, self.home)
-        listed = plans.with_found_options(read, catalog, today=clock.today())
-        return self._compared(listed, plans.compare(listed, catalog, today=clock.today()), asked=plan)
+        answered = dated(read, now=clock.now())
+        listed = plans.with_found_options(answered.plan, catalog, today=answered.today)
+        document = plans.compare(listed, catalog, today=answered.today)
+        return self._compared(answered._replace(plan=listed), document, asked=plan)
 
     @guarded
     @with_training_arguments
@@ -169,9 +172,9 @@ class PlannerTools:
             training=stated.training,
             objective=stated.adapters.objective(),
             adapters=None if stated.adapters == AdapterChoice() else stated.adapters.adapters,
-            home=self.home, today=clock.today(),
+            home=self.home, now=clock.now(),
         )  # fmt: skip
-        return self._compared(found.plan, found.document)
+        return self._compared(found.answered, found.document)
 
     @guarded
     def memory(
@@ -303,10 +306,9 @@ class PlannerTools:
         catalog = catalogs.catalog_for(plan, self.home)
         return explained_answer(explain(plan, catalog, option=option, today=kept.answered_on), answer_id=answer_id)
 
-    def _compared(
-        self, plan: Plan, document: ComparisonDocument, *, assumed: tuple[str, ...] = (), asked: str | None = None
-    ) -> ToolAnswer:
-        kept = answer_ids.keep(document, today=clock.today(), plan=plan, assumed=assumed, asked=asked)
+    def _compared(self, answered: DatedPlan, document: ComparisonDocument, *, asked: str | None = None) -> ToolAnswer:
+        plan, today, assumed = answered
+        kept = answer_ids.keep(document, today=today, plan=plan, assumed=assumed, asked=asked)
         return comparison_answer(document, assumed=assumed, go_on=kept)
 
 

@@ -107,15 +107,13 @@ def _planned(document: CampaignDocument) -> list[str]:
     if not document.feasible:
         missed = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
         lines = [f"Nothing fits: {' and '.join(missed) or 'no plan was found'}."]
-        nearest = document.nearest_feasible
-        if nearest is not None:
-            lines.append(f"Nearest: {_total(nearest, phrases)}")
-        return lines + (
-            [_line(placed, nearest, phrases) for placed in nearest.placements] if nearest is not None else []
-        )
+        near = document.nearest_feasible
+        if near is not None:
+            lines.append(f"Nearest: {_total(near, phrases)}")
+        return lines + ([_line(placed, near, phrases) for placed in near.placements] if near is not None else [])
     lines = [
         f"Plan: {_total(document, phrases)}",
-        *(_line(placement, document, phrases) for placement in document.placements),
+        *(_line(placed, document, phrases) for placed in document.placements),
     ]
     return [*lines, *_last_of_several(document)]
 

@@ -40,7 +40,7 @@ def origin_of(url: str) -> str:
     plain = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
     if parts.scheme not in USUAL_PORT or not _NAME.fullmatch(host) or not plain:
         raise InputError(
-            f"{url}: is no address under which an app can be reached.",
+            f"{url}: is not an address under which an app can be reached.",
             fix="Write scheme and name as the browser shows them, e.g. https://plans.example.org",
         )
     name = f"[{host}]" if ":" in host else host

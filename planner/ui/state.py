@@ -61,7 +61,7 @@ def numbers_of_address(names: Sequence[str], problems: list[InputError]) -> dict
         try:
             found[name] = read_number(text)
         except ValueError:
-            problems.append(InputError(f"the link: {name}: '{text[:40]}' is no number.", fix=LINK_FIX))
+            problems.append(InputError(f"the link: {name}: '{text[:40]}' is not a number.", fix=LINK_FIX))
     return found
 
 

@@ -28,10 +28,9 @@ def warm() -> Thread:
 
 
 def _answer_starts() -> None:
-    today = clock.today()
     try:
-        known = known_catalog((), today)
+        known = known_catalog((), clock.today())
         for form in STARTS.values():
-            answer_form(form, known, today=today)
+            answer_form(form, known, now=clock.now())
     except PlannerError:
         return

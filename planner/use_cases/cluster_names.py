@@ -36,7 +36,7 @@ def cluster_named(text: str, catalog: Catalog) -> Cluster:
     if (counted is None or counted.alone) and single is not None:
         return Cluster(single, own_node(single, 1, new=False), 1, 1)
     if counted is None:
-        raise InputError(f"--on {text}: is no machine.", fix=SPELLINGS)
+        raise InputError(f"--on {text}: is not a machine.", fix=SPELLINGS)
     if "/" in text:
         raise NotFoundError("machine", text, catalog.nodes, fix=f"See catalogs/hardware/nodes.csv. {SPELLINGS}")
     accelerator = find_accelerator(counted.card, catalog)

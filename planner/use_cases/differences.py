@@ -60,7 +60,7 @@ def watch(folder: Path, catalog: Catalog, *, booked: Catalog | None = None) -> W
     `booked` is the catalog at the prices of the user's price book. It answers locks that were frozen at net prices.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder.", fix=f"Name the folder that holds the locks. {LOCK_FIX}")
+        raise InputError(f"{folder}: is not a folder.", fix=f"Name the folder that holds the locks. {LOCK_FIX}")
     paths = sorted(folder.rglob(f"*{ENDING}"))
     if not paths:
         raise InputError(f"{folder}: holds no lock (*{ENDING}).", fix=LOCK_FIX)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 
 from planner.adapters.documents import parse_model
@@ -23,6 +23,7 @@ from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.use_cases import catalogs, plans
 from planner.use_cases.asking.stated_files import training_of
+from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.network_files import with_config
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import parse_plan
@@ -41,11 +42,13 @@ class FoundMachines:
     document: ComparisonDocument
     of_file: bool
     """True if the question is a plan file, which other commands can read too."""
+    answered: DatedPlan
+    """The plan as it was answered."""
 
 
 def find_machines(
     workload: str, filters: FindFilters, *, tokens: float | None, seq_len: int | None, training: Training,
-    adapters: Callable[[ArchitectureFile], Adapters | None] | None, home: str | None, today: date,
+    adapters: Callable[[ArchitectureFile], Adapters | None] | None, home: str | None, now: datetime,
     objective: MethodSettings = NEXT_TOKEN,
 ) -> FoundMachines:  # fmt: skip
     """Compare the best dozen of all offers and own machines for a workload, or for the work of a plan file.
@@ -65,11 +68,13 @@ def find_machines(
     else:
         plan = among_all(plan, filters)
     catalog = catalogs.with_found_prices(plan, catalog, home)
-    listed, paced = plans.find_options(plan, catalog, today=today)
+    asked, today, assumed = dated(plan, now=now)
+    listed, paced = plans.find_options(asked, catalog, today=today)
     estimated = plans.estimates_of(listed, catalog, today=today, paced=paced)
     document = plans.compare(listed, catalog, today=today, estimated=estimated)
-    document = with_suggestions(document, plan, catalog, today=today)
-    return FoundMachines(listed, document, of_file)
+    document = with_suggestions(document, asked, catalog, today=today)
+    written = listed.model_copy(update={"campaign": plan.campaign})
+    return FoundMachines(written, document, of_file, DatedPlan(listed, today, assumed))
 
 
 def read_plan_of(name: str) -> Plan | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from planner.model.lock import Lock
 from planner.model.network.architecture import is_same_network
 from planner.model.plan.plan import Plan
 from planner.use_cases.answer_ids import with_id
+from planner.use_cases.dated_plans import dated
 from planner.use_cases.network_files import with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan, with_found_options
 from planner.use_cases.version import planner_version
@@ -53,12 +54,14 @@ def lock_path(plan: Path) -> Path:
     return plan.with_name(plan.stem + ENDING)
 
 
-def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocument, Path]:
+def freeze(path: Path, catalog: Catalog, *, now: datetime) -> tuple[EstimateDocument, Path]:
     """Answer a plan and write its lock completely or not at all. An existing lock is replaced."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
-    plan = with_config(parse_plan(text, where=str(path)), folder=path.parent)
+    plan, today, _ = dated(with_config(parse_plan(text, where=str(path)), folder=path.parent), now=now)
     content = parse_mapping(text, where=str(path))
     hidden = _plain(without_secrets(content, text=text, where=str(path)))
+    if plan.campaign.start is not None:
+        hidden |= {"campaign": (hidden.get("campaign") or {}) | {"start": plan.campaign.start.isoformat()}}
     lock = new_lock(hidden, plan, catalog, written=_sha256(_plain(content)), today=today)
     where = lock_path(path)
     write_text(where, json.dumps(lock.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")

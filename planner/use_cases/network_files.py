@@ -53,7 +53,7 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
             return parse_model(Preset, data, where=where, text=text, fix=ARCHITECTURE_FIX)
         workload = {key: value for key, value in data.items() if key not in SAID_OF_PRESETS}
         return parse_model(BenchWorkload, workload, where=where, text=text, fix=ARCHITECTURE_FIX)
-    if "architecture" not in data:  # the architecture's keys may stand at the top
+    if "architecture" not in data:  # the architecture's keys may be at the top level
         own = {key: value for key, value in data.items() if key in ARCHITECTURE_KEYS}
         data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
     kept = {key: value for key, value in data.items() if key not in SAID_OF_PRESETS | OF_THE_BENCHMARK}

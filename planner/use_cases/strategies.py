@@ -46,7 +46,7 @@ def find_strategies(
         raise InputError(f"{accelerator.id} cannot be searched: {reason}.", fix="Name another machine.")
     joined = is_stated(cluster.node, accelerator, nodes=cluster.nodes, per_node=cluster.accelerators_per_node)
     within = cluster.node.network_range if cluster.nodes > 1 else None
-    if not joined or within is not None:  # over a range of networks the order of the splits may turn
+    if not joined or within is not None:  # the order of the splits may depend on the speed in a range of networks
         known = "" if within is None else f", only that it is {within[0]:g} to {within[1]:g} Gbit/s"
         raise InputError(
             f"--nodes: the network between nodes of {machine} is not known{known}.",

@@ -132,7 +132,7 @@ def read_completion(text: str) -> CompletionTokens:
         numbers = []
     fix = "Write --completion 900, or 900-4096: mean-most."
     if not numbers or min(numbers) <= 0 or (len(numbers) > 1 and numbers[1] % 1):
-        raise InputError(f"--completion {text}: is no number of tokens.", fix=fix)
+        raise InputError(f"--completion {text}: is not a number of tokens.", fix=fix)
     most = {"most": int(numbers[1])} if len(numbers) > 1 else {}
     return parse_model(CompletionTokens, {"mean": float(numbers[0]), **most}, where="--completion", fix=fix)
 

@@ -17,15 +17,15 @@ ENDLESS = "9" * 30
         pytest.param((*MEMORY, "--seq-len", ENDLESS), "--seq-len is over", id="tokens"),
         pytest.param((*MEMORY, "--micro-batch", ENDLESS), "--micro-batch is over", id="samples"),
         pytest.param((*MEMORY, "--method", "lora", "--lora-rank", ENDLESS), "--lora-rank is over", id="a rank"),
-        pytest.param((*MEMORY[:3], ""), "--on : is no machine", id="no accelerator"),
+        pytest.param((*MEMORY[:3], ""), "--on : is not a machine", id="no accelerator"),
         pytest.param((*MEMORY[:3], "x" * 3000), "--on xxx", id="a long name"),
         pytest.param((*STRATEGIES, "--network-gbit-per-s", "nan"), "'nan' is not a valid float", id="no number"),
         pytest.param((*STRATEGIES, "--network-gbit-per-s", "inf"), "'inf' is not a valid float", id="no end"),
         pytest.param((*MEMORY, "--gpus", "1_0"), "'1_0' is not a valid integer. Write 10", id="grouped digits"),
         pytest.param((*MEMORY[:3], "x" * 10_001), "has 10,001 characters; at most 10,000", id="an endless name"),
         pytest.param((*ASK, "--by", "9999-12"), "2100-12-31", id="the last month"),
-        pytest.param((*ASK, "--by", "0000-12"), "is no date", id="a year before all"),
-        pytest.param((*ASK, "--by", "2027-13"), "is no date", id="a thirteenth month"),
+        pytest.param((*ASK, "--by", "0000-12"), "is not a date", id="a year before all"),
+        pytest.param((*ASK, "--by", "2027-13"), "is not a date", id="a thirteenth month"),
     ],
 )
 def test_one_clear_error(planner, arguments, words, tmp_path, monkeypatch):

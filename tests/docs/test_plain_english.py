@@ -42,7 +42,6 @@ class Faults(NamedTuple):
 NOT_YET_DONE: dict[str, Faults] = {
     "planner/decide": Faults(203, 56, 207),
     "planner/present": Faults(0, 3, 0),
-    "planner/speed": Faults(283, 48, 147),
     "tests/decide": Faults(28, 21, 122),
     "tests/launcher": Faults(32, 21, 0),
     "tests/present": Faults(0, 1, 0),

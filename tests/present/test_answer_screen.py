@@ -273,7 +273,7 @@ def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_roun
     ],
 )  # fmt: skip
 def test_a_mix_shows_its_likely_time_and_cost_as_rows_do(changes, written):
-    """Amounts have the table's units: days, and dollars with two digits in a wide range (1,464 is over 1.5 x 960 h)."""
+    """Units are those of the table: days, and two digits for a wide range, as 1,464 is over 1.5 x 960 hours."""
     hours = quantity(1200, Unit.HOURS, Basis.MODELLED, "test", low=960, high=1464)
     cost = quantity(2000, Unit.USD, Basis.QUOTED, "test", low=1490, high=3090)
     mix = FeasiblePlan(
@@ -353,6 +353,8 @@ def test_a_fit_with_a_loss_in_chunks_alone_is_marked(fits: bool, chunked: bool, 
 def test_a_speed_that_offloaded_weights_leave_open_is_named():
     option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
     assert short_reason(option) == "speed with offload not known"
+    groups = option.model_copy(update={"why_not_codes": (ReasonCode.NODES_NOT_ASKED,)})
+    assert short_reason(groups) == "wrong number of nodes"
 
 
 @pytest.mark.parametrize(

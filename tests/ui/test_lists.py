@@ -129,12 +129,14 @@ def test_the_book_of_a_visit_is_in_its_answers_and_in_its_link() -> None:
     form = STARTS[Start.OFFERS].changed(book=BOOK.model_dump_json(), discount=0.0)
     assert form_of(parameters_of(form)) == form
     assert book_of(form, today=TODAY) == BOOK
-    known, today = known_catalog((), clock.today()), clock.today()
+    known = known_catalog((), clock.today())
     listed = {
         option.id: option.usd_per_hour.value
-        for option in answer_form(STARTS[Start.OFFERS], known, today=today).document.options
+        for option in answer_form(STARTS[Start.OFFERS], known, now=clock.now()).document.options
     }
-    net = {option.id: option.usd_per_hour.value for option in answer_form(form, known, today=today).document.options}
+    net = {
+        option.id: option.usd_per_hour.value for option in answer_form(form, known, now=clock.now()).document.options
+    }
     changed = {name for name, usd in net.items() if usd == pytest.approx(0.9 * listed[name])}
     assert {name for name in listed if name.startswith("aws/")} == changed
 

@@ -62,7 +62,7 @@ def test_the_page_keeps_the_machines_of_the_question_and_counts_as_the_command_d
     (machine,) = [box for box in page.selectbox if box.label == "Machine asked about"]
     assert machine.value == "own/RTX-4090-x1"
     known = StampedCatalog(("bundled",), open_catalog())
-    plan = answer_form(form_of({name: [value] for name, value in QUESTION.items()}), known, today=clock.today()).plan
+    plan = answer_form(form_of({name: [value] for name, value in QUESTION.items()}), known, now=clock.now()).plan
     expected = own_or_rent(plan, known.catalog, today=clock.today())
     text = said(page)
     assert expected.headline[0] in text
@@ -107,7 +107,7 @@ def test_a_question_without_a_machine_shows_the_example() -> None:
 
 @pytest.mark.parametrize("value", ["many", "nan", "1e999"])
 def test_a_wrong_number_in_the_address_is_named(value: str) -> None:
-    assert "is no number" in said(opened(**STATION, trainings=value))
+    assert "is not a number" in said(opened(**STATION, trainings=value))
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "1e15"])

@@ -1,4 +1,4 @@
-"""Every way to ask gives one answer, on generated plans: to a cent and a minute, or a line names the difference."""
+"""All commands give the same answer to generated plans, to a cent and a minute, or a line names the difference."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ CENT, MINUTE = 0.01, 1 / 60
 NOON = datetime(TODAY.year, TODAY.month, TODAY.day, 12, tzinfo=UTC)
 SEEDS = [pytest.param(seed, id=str(seed), marks=() if seed < 20 else (pytest.mark.slow,)) for seed in range(220)]
 FEW, FOUND = SEEDS[:3] + SEEDS[20:40], SEEDS[:1] + SEEDS[20:30]
-"""For what runs whole commands, and for what looks at every offer."""
+"""Settings for tests that run whole commands or search every offer."""
 OF_CAMPAIGN = {
     "bill": "what keeping a machine costs by the day",
     "notes": "when the machines can be had",
     "display_name": "how many run at once",
     "why_not": "the limits", "why_not_codes": "the limits", "reasons": "the limits",
 }  # fmt: skip
-"""Fields of an estimate that a campaign has otherwise, and what it adds to them."""
+"""Fields of an estimate that a campaign changes, with what it adds to them."""
 OF_OTHERS = ("usd_apart", "why_not", "why_not_codes", "reasons", "earliest_start_hours", "quota")
 """Fields of a row that depend on the plan's other options, or that only one of both commands looks up."""
 
@@ -60,7 +60,7 @@ def compared(plan: Plan) -> ComparisonDocument:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_estimate_is_the_comparison_of_one_run(seed: int) -> None:
-    """Hours: those of a run and its launch. Cost: what the work adds; a machine that is bought counts as bought."""
+    """Hours are those of a run with its launch. Cost is what the work adds; a purchase counts as bought."""
     plan = asked(drawn_plan(seed), runs=1, at_once=1)
     rows = {row.id: row for row in compared(plan).options}
     for estimate in plans.estimate(plan, bundled_catalog(), today=TODAY).options:
@@ -77,7 +77,7 @@ def test_an_estimate_is_the_comparison_of_one_run(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_row_is_the_campaign_on_that_option_alone(seed: int) -> None:
-    """Of `usd_apart` each comparison has its own: the range beside what its rows share."""
+    """Each comparison has its own `usd_apart`, the range without the costs that its rows share."""
     drawn = drawn_plan(seed)
     rows = {row.id: row for row in compared(asked(drawn)).options}
     for option in drawn["options"]:
@@ -103,7 +103,7 @@ def test_a_row_is_the_campaign_on_that_option_alone(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_year_of_the_campaign_is_billed_as_the_campaign(seed: int) -> None:
-    """What is rented; of a machine that stands there the part that the work adds: it costs more in a year all told."""
+    """Rented machines agree. An owned machine counts only what the work adds, so it costs more in the year."""
     drawn = drawn_plan(seed)
     kept = {name: value for name, value in drawn["campaign"].items() if name in ("runs", "confidence")}
     plan = Plan.model_validate(drawn | {"campaign": kept | {"at_once": 1}})
@@ -138,23 +138,30 @@ def test_app_and_python_say_what_the_command_line_says(
 
     form = first_form(Start.PLAN, None, path.read_text(encoding="utf-8"))
     known = known_catalog([], TODAY)
-    answered = answer_form(form, known, today=TODAY)
+    answered = answer_form(form, known, now=clock.now())
     comparison = told("compare")
     assert planner.compare(path).document.model_dump(mode="json") == comparison
     assert answered.document.model_dump(mode="json") == comparison
     assert planner.estimate(path).document.model_dump(mode="json") == told("estimate")
-    planned = campaign_of(form, answered.plan, known, "cost", today=TODAY)
+    planned = campaign_of(form, answered.dated, known, "cost")
     assert planned.model_dump(mode="json") == told("campaign", "--objective", "cost")
 
 
 @pytest.mark.parametrize("seed", FOUND)
 def test_find_says_what_a_plan_with_all_offers_says(seed: int, tmp_path: Path) -> None:
-    """But for other setups, which find suggests before its notes, and in the headline where nothing is recommended."""
+    """Only suggestions of other setups differ: find adds them to notes, and to a headline without recommendation."""
     plan = drawn_plan(seed) | {"workload": {"ref": "llama3-8b"}, "work": {"tokens": 1e8}, "options": "auto"}
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump(plan), encoding="utf-8")
     found = find_machines(
-        str(path), FindFilters(), tokens=None, seq_len=None, training=Training(), adapters=None, home=None, today=TODAY
+        str(path),
+        FindFilters(),
+        tokens=None,
+        seq_len=None,
+        training=Training(),
+        adapters=None,
+        home=None,
+        now=clock.now(),
     ).document
     auto = planner.compare(path).document
     unlike = {name for name in ComparisonDocument.model_fields if getattr(found, name) != getattr(auto, name)}

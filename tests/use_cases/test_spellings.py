@@ -98,7 +98,7 @@ def test_a_deadline_may_count_from_today(text: str, day: date) -> None:
 
 @pytest.mark.parametrize("text", ["3", "w3", "3y", "0d", "9999999w", "2027-13"])
 def test_no_deadline_is_guessed(text: str) -> None:
-    with pytest.raises(InputError, match="is no date"):
+    with pytest.raises(InputError, match="is not a date"):
         plan_of_question(TrainingQuestion(workload="llama3-8b", tokens=1e9, by=text), bundled_catalog(), today=TODAY)
 
 

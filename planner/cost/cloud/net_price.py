@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from planner.errors import InputError
@@ -21,6 +21,8 @@ class Net(NamedTuple):
     """Number of instances in the commitment, if the price is that of one. Further instances cost the usual price."""
     agreed: bool = False
     """True for a quote or a commitment, which is not a share of the list price."""
+    until: date | None = None
+    """Last day of the entry that ends first; None if none ends. A quote only has to be accepted by its last day."""
 
 
 def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
@@ -41,22 +43,24 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
     if held:
         first = min(held, key=lambda entry: entry.usd_per_hour)
         text = f"{first.name}: {first.nodes} already bought at {first.usd_per_hour:g} USD/h until {first.valid_until}"
-        return Net(first.usd_per_hour, (text,), first.nodes, agreed=True)
+        return Net(first.usd_per_hour, (text,), first.nodes, agreed=True, until=first.valid_until)
     quotes = [entry for entry in book.quotes if by_hour and entry.applies(price, on)]
     net = base = min((entry.usd_per_hour for entry in quotes), default=listed)
     steps = [f"{entry.name}: quoted at {base:g} USD/h" for entry in quotes if entry.usd_per_hour == base][:1]
+    ends: list[date] = []
     for discount in book.stacked():
         if not discount.applies(price, on) or (quotes and not discount.on_quotes):
             continue
         net -= discount.discount_fraction * (base if discount.of == "list" else net)
         steps.append(f"{discount.name}: -{100 * discount.discount_fraction:g} % of the {discount.of}")
+        ends += [discount.valid_until] if discount.valid_until is not None else []
         if net <= 0:
             raise InputError(
                 f"the price book takes {price.node} ({price.price_kind.value}, {price.region}) down to "
                 f"{net:.4g} {unit}: {'; '.join(steps)}.",
                 fix="Write of: rest where a discount is of what others have left, or lower the fractions.",
             )
-    return Net(net, tuple(steps), agreed=bool(quotes)) if steps else None
+    return Net(net, tuple(steps), agreed=bool(quotes), until=min(ends, default=None)) if steps else None
 
 
 def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
@@ -82,7 +86,9 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
         return price.model_copy(update={"note": _joined(price.note, *notes)})
     unit = "USD/M tokens" if price.usd_per_hour is None else "USD/h"
     book_note = f"list {listed:g} {unit}, net {net.amount:.6g} by the price book ({'; '.join(net.steps)})"
-    note = _joined(book_note, *notes, price.note)
+    later = None if net.until is None or price.usd_per_hour is None else _amount_after(price, book, day=net.until)
+    until = f"after {net.until} an hour costs {later:g} USD" if later is not None else None
+    note = _joined(book_note, until, *notes, price.note)
     if price.usd_per_hour is None:
         update = {"usd_per_million_tokens": net.amount, "list_usd_per_million_tokens": listed}
         return price.model_copy(update={**update, "note": note})
@@ -92,6 +98,7 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
             "usd_per_hour": net.amount, "low_usd_per_hour": None, "high_usd_per_hour": None,
             "list_usd_per_hour": listed, "committed_nodes": net.committed_nodes,
             "beyond_usd_per_hour": others.amount if others else listed, "agreed": True, "note": note,
+            "net_until": net.until, "later_usd_per_hour": later,
         }  # fmt: skip
         return price.model_copy(update=agreed)
     low, high, factor = price.low_usd_per_hour, price.high_usd_per_hour, net.amount / listed
@@ -102,9 +109,19 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
             "high_usd_per_hour": None if high is None else max(high * factor, net.amount),
             "list_usd_per_hour": listed,
             "agreed": net.agreed,
+            "net_until": net.until if later is not None else None,
+            "later_usd_per_hour": later,
             "note": note,
         }
     )
+
+
+def _amount_after(price: Price, book: PriceBook, *, day: date) -> float | None:
+    """Return the price of an hour on the day after one; None if that is no day of the calendar."""
+    if day == date.max:
+        return None
+    net = net_of(price, book, on=day + timedelta(days=1))
+    return price.amount if net is None else net.amount
 
 
 def _joined(*notes: str | None) -> str:

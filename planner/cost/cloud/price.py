@@ -9,8 +9,8 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.conversion import to_quantity
-from planner.quantity.interval import Interval
+from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.interval import Interval, sum_of
 from planner.quantity.local_currency import local_to_usd
 from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import current_price, prices_of
@@ -99,6 +99,22 @@ def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
         f"{price.price_kind.value} in {price.region}: {price.source}"
     )
     return to_quantity(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
+
+
+def mean_price(price: Price | None, usd_per_hour: Quantity, *, nodes: int, hours: float, net_hours: float) -> Quantity:
+    """Return the mean price of a node-hour over the work, by a price book.
+
+    before = `beyond_commitment`, or the price itself
+    USD    = (net hours x before + the hours after them x the later price) / hours
+    """
+    before = beyond_commitment(price, nodes=nodes) or usd_per_hour
+    if price is None or price.later_usd_per_hour is None or hours <= net_hours:
+        return before
+    share = net_hours / hours
+    mean = interval(before, Unit.USD_PER_HOUR).scaled(share) if share > 0 else Interval.exact(0.0)
+    value = sum_of([mean, Interval.exact((1 - share) * price.later_usd_per_hour)])
+    source = f"{share:.3g} of the hours until {price.net_until}, the others at {price.later_usd_per_hour:g} USD/h"
+    return derived(value, Unit.USD_PER_HOUR, before, source=f"{source}; {before.source}")
 
 
 def _listed(candidate: Candidate) -> Price | None:

@@ -11,7 +11,7 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.sample_value import Rule, SampleValue, picked, sample_values
 from planner.decide.options.error_causes import of_speed
 from planner.decide.options.estimate_plan import Paced
-from planner.decide.outcomes.learnt import Measurement
+from planner.decide.outcomes.learnt import PlannedMeasurement
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis
@@ -77,8 +77,8 @@ def worth_measuring(rule: Rule, case: Case) -> tuple[float, list[Valued]]:
     return regret, sorted(valued, key=lambda one: (one.usd - one.worth_usd, one.option.id))
 
 
-def _measurement(option: CampaignOption, noise: float) -> Measurement:
-    return Measurement(option.id, of_speed(option.error_causes), _deviation(option), noise)
+def _measurement(option: CampaignOption, noise: float) -> PlannedMeasurement:
+    return PlannedMeasurement(option.id, of_speed(option.error_causes), _deviation(option), noise)
 
 
 def _deviation(option: CampaignOption) -> float:

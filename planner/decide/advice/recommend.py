@@ -28,7 +28,7 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import term_note, waiting_note
 from planner.decide.recommend.wording import name_of
-from planner.duration.duration import last_day, passed_hours
+from planner.duration.calendar import Calendar
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
@@ -118,12 +118,10 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
     limits, outcomes = case.limits, outcomes_of(chosen, case.limits, today=case.today)
     if outcomes.usd is None:
         return None
-    start = limits.start or case.today
-    passed = passed_hours(stated=limits.start, start=start, today=case.today)
     return outcomes.summary(
         until=None if limits.deadline is None else hours_to(limits, today=case.today),
         budget=budget_of(case.plan.campaign, case.plan.currency),
-        day=lambda hours: last_day(start=start, hours=hours, passed=passed),
+        day=Calendar.of(limits, today=case.today).last_day,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.draws import Array, Counts, Mask
-from planner.decide.outcomes.learnt import Learnt, Measurement
+from planner.decide.outcomes.learnt import Learnt, PlannedMeasurement
 from planner.model.answer.option_estimate import CampaignOption
 
 
@@ -65,7 +65,7 @@ Picked = Sequence[tuple[Counts, str]]
 """Samples of each slice of results, with what is done after it."""
 
 
-def picked(rule: Rule, measurement: Measurement, *, speed: bool = True) -> Picked:
+def picked(rule: Rule, measurement: PlannedMeasurement, *, speed: bool = True) -> Picked:
     """Return what the rule decides after each slice of a measurement's results."""
     return [(samples, rule.after(learnt, speed=speed)) for samples, learnt in measurement.slices(rule.slices)]
 

@@ -20,7 +20,7 @@ from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
 from planner.duration.between_turns import longest_run
-from planner.duration.duration import hours_until, last_day, passed_hours
+from planner.duration.calendar import Calendar
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.bill import Bill
 from planner.model.answer.cost_by_hours import LastingCredit
@@ -67,20 +67,17 @@ def campaign_option(
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
-    begins = limits.start or today
-    readiness = ready(estimated, catalog, begins=begins, today=today)
+    calendar = Calendar.of(limits, today=today)
+    readiness = ready(estimated, catalog, calendar, today=today)
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     timed = TimedOption.of(estimate)
     alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
     work = BilledTrainings(
         trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0
     )
-    between = between_turns(estimated, hours, at_once, limits, readiness, today=today)
+    between = between_turns(estimated, hours, at_once, limits, readiness, calendar)
     hours = with_turns(hours, between)
-    start = max(begins, readiness.on)
-    since = start if readiness.lead is None else begins  # what is waited for is asked for when the campaign begins
-    passed = passed_hours(stated=limits.start, start=since, today=today) + readiness.hours
-    finish = last_day(start=start, hours=hours.value, passed=passed) if hours else None
+    finish = calendar.last_day(readiness.hours + hours.value) if hours else None
     days = (finish - readiness.on).days + 1 if finish else None
     nodes = (estimate.nodes or 0) * work.sets
     purchase = bought(estimated, catalog, nodes=nodes, days=days)
@@ -88,7 +85,7 @@ def campaign_option(
                            share=mean_work(groups))  # fmt: skip
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
     each = between.run_hours if between else hours
-    lasting = _lasting_credits(estimate, catalog, between, start=start, passed=passed)
+    lasting = _lasting_credits(estimate, catalog, between, calendar, since=readiness)
     cost = cost_by_hours(estimated, work, share=mean_work(groups), hours=each, usd=usd, credits=lasting)
     money = campaign_money(estimated, campaign_usd=usd, purchase=purchase, hours=each, cost=cost, runs=limits.runs)
     bill = _after_credits(billed, estimate, catalog, finish)
@@ -97,7 +94,7 @@ def campaign_option(
         surely = timed.hours_at(
             between.run_hours, limits.confidence, runs=limits.runs, at_once=at_once, between=between
         )
-    ended = last_day(start=start, hours=surely, passed=passed) if hours else None
+    ended = calendar.last_day(readiness.hours + surely) if hours else None
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
@@ -127,6 +124,7 @@ def campaign_option(
         left_usd=money.left_usd,
         full_usd=money.full_usd,
         ready_on=readiness.on,
+        wait_hours=readiness.hours,
         lead_days=readiness.lead,
         done_by=finish,
         queued=_queued(estimated),
@@ -162,9 +160,9 @@ def _after_credits(
 
 
 def _lasting_credits(
-    estimate: OptionEstimate, catalog: Catalog, between: BetweenTurns | None, *, start: date, passed: float
+    estimate: OptionEstimate, catalog: Catalog, between: BetweenTurns | None, calendar: Calendar, *, since: Ready
 ) -> tuple[LastingCredit, ...]:
-    """Return its provider's credits, each with the hours that a campaign may take until the credit's last day ends.
+    """Return its provider's credits, each with the hours from when its machines are ready until its last day ends.
 
     If others take turns, these are the hours that one run may take.
     """
@@ -172,9 +170,9 @@ def _lasting_credits(
         return ()
     provider = provider_of(estimate.offer)
     lasting = [
-        (hours_until(credit.expires, start=start, passed=passed), credit.usd)
+        (max(0.0, calendar.end_of(credit.expires) - since.hours), credit.usd)
         for credit in catalog.credits
-        if credit.provider == provider and credit.expires >= start
+        if credit.provider == provider and credit.expires >= max(calendar.first, since.on)
     ]
     return tuple(
         LastingCredit(hours=hours if between is None else longest_run(between, hours), usd=usd)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from planner.cost.cloud.bill import Billed, BilledTrainings, hours_of_a_run, rented_bill
 from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.cloud.hosted_bill import hosted_bill
-from planner.cost.cloud.price import beyond_commitment
+from planner.cost.cloud.price import mean_price
 from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.options.option import EstimatedOption
 from planner.model.quantity import Quantity
@@ -30,9 +30,12 @@ def campaign_bill(
     if estimated.rates is not None:
         if training is None or time is None:
             return None
-        rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
-        mean = beyond_commitment(estimated.price, nodes=nodes)
-        rates = replace(rates, price=mean) if mean else rates
+        rates = estimated.rates
+        mean = mean_price(
+            estimated.price, rates.price, nodes=rates.nodes * work.sets,
+            hours=work.waves * billed_hours(estimated, share=share).value, net_hours=estimated.net_hours,
+        )  # fmt: skip
+        rates = replace(rates, price=mean)
         return rented_bill(
             training, rates, work, lost=_shared(time.lost_hours, share), practice=_shared(time.practice_hours, share)
         )

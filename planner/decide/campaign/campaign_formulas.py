@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
-from planner.duration.duration import passed_hours
+from planner.duration.calendar import Calendar
 from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import Plan
@@ -46,12 +46,16 @@ def campaign_formulas(
 
 def _last_day(option: CampaignOption, plan: Plan, *, today: date) -> float | None:
     """Return the number of the campaign's last day, counted from 1; None if its end is computed otherwise."""
-    hours, start = option.campaign_hours, option.ready_on
-    if hours is None or start is None or option.finish is None:
+    hours, calendar = option.campaign_hours, Calendar.of(plan.campaign, today=today)
+    if hours is None or option.ready_on is None or option.finish is None:
         return None
-    stated_start = plan.campaign.start
-    passed = passed_hours(stated=stated_start, start=start, today=today)
-    passed = stated("passed_hours", passed, "h", "of the first day; 12 where it is today and the plan states none")
+    start = max(option.ready_on, calendar.first)
+    passed = stated(
+        "passed_hours",
+        option.wait_hours - calendar.hours_to(start),
+        "h",
+        "of the first day; 12 where it is today and the plan states none",
+    )
     whole = interval(hours, Unit.HOURS, name="campaign_hours").value + passed
     day = named("last_day", applied("ceil", math.ceil, whole / HOURS_PER_DAY), "", f"1 is {start}, the first day")
     return day if start + timedelta(days=int(day) - 1) == option.finish else None

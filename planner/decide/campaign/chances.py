@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from datetime import date, timedelta
+from datetime import date
 from typing import TYPE_CHECKING
 
-from planner.duration.duration import hours_until, last_day, passed_hours
+from planner.duration.calendar import Calendar
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
 from planner.quantity.formula import named, stated
-from planner.quantity.time_units import HOURS_PER_DAY
 
 if TYPE_CHECKING:
     from planner.decide.outcomes.outcomes import Outcomes
@@ -47,7 +46,7 @@ def with_chances(
     from planner.decide.outcomes.option_outcomes import outcomes_of
     from planner.decide.outcomes.outcomes import drawn_budget
 
-    option = option.model_copy(update={"wait_hours": _wait_hours(option, limits, today=today)})
+    calendar = Calendar.of(limits, today=today)
     outcomes, confidence = outcomes or outcomes_of(option, limits, today=today), limits.confidence
     timed, priced = outcomes.hours is not None, outcomes.usd is not None
     until, drawn = hours_to(limits, today=today), drawn_budget(budget)
@@ -56,9 +55,7 @@ def with_chances(
     hours = outcomes.hours_at(confidence) if timed else None
     timeless = not timed and priced and limits.deadline is None
     both = in_time if in_budget is None else outcomes.chance_of_both(hours=until, budget=drawn)
-    first = limits.start or today
-    passed = passed_hours(stated=limits.start, start=first, today=today)
-    days = {} if option.queued is None or not timed else _drawn_days(option, outcomes, start=first, passed=passed)
+    days = {} if option.queued is None or not timed else _drawn_days(option, outcomes, calendar)
     return option.model_copy(
         update=days
         | {
@@ -69,7 +66,7 @@ def with_chances(
             "local_confident": outcomes.local_at(currency, confidence) if priced and currency is not None else None,
             "hours_confident": hours,
             "waiting_usd": 0.0 if hours is None else (limits.waiting_usd_per_hour or 0.0) * hours,
-            "done_by_confident": None if hours is None else last_day(start=first, hours=hours, passed=passed),
+            "done_by_confident": None if hours is None else calendar.last_day(hours),
             "meets_deadline": _meets(in_time, confidence) if timed else timeless or None,
             "within_budget": _meets(in_budget, confidence) if priced else None,
             "keeps_both": None if both is None else both >= confidence - ROUNDING,
@@ -81,33 +78,19 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
     """Return the hours from the start to the end of the deadline's day; infinite without one, 0 if it has passed."""
     if limits.deadline is None:
         return math.inf
-    start = limits.start or today
-    return hours_until(limits.deadline, start=start, passed=passed_hours(stated=limits.start, start=start, today=today))
+    return max(0.0, Calendar.of(limits, today=today).end_of(limits.deadline))
 
 
-def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) -> float:
-    """Return the hours from the campaign's first until the option's machines can be had.
-
-    An order of machines counts from today; its days before the campaign begins are not waited for.
-    """
-    first = limits.start or today
-    ahead = (first - today).days
-    if option.lead_days is not None and option.lead_days.value > ahead:
-        return HOURS_PER_DAY * (option.lead_days.value - ahead)
-    days = (max(first, option.ready_on or first) - first).days
-    return HOURS_PER_DAY * days - passed_hours(stated=limits.start, start=first, today=today) if days > 0 else 0.0
-
-
-def _drawn_days(option: CampaignOption, outcomes: Outcomes, *, start: date, passed: float) -> dict[str, date]:
+def _drawn_days(option: CampaignOption, outcomes: Outcomes, calendar: Calendar) -> dict[str, date]:
     """Return the likely days on which an option behind a queue is available and done: by the median of the samples.
 
     The mean of a long-tailed wait may lie beyond the day at the confidence.
     """
     assert option.campaign_hours is not None, "its time is known"
     done = outcomes.hours_at(MEDIAN)
-    waited = max(0.0, done - option.campaign_hours.value) + passed
-    end = last_day(start=start, hours=done, passed=passed)
-    return {"finish": end, "done_by": end, "ready_on": start + timedelta(days=int(waited // HOURS_PER_DAY))}
+    end = calendar.last_day(done)
+    ready = calendar.moment(max(0.0, done - option.campaign_hours.value)).date()
+    return {"finish": end, "done_by": end, "ready_on": ready}
 
 
 def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from planner.cost.cloud.allocation import first_day
 from planner.cost.ownership.lead_time import lead_days, lead_time
 from planner.decide.options.option import EstimatedOption
+from planner.duration.calendar import Calendar
 from planner.duration.waits import wait_of
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
@@ -20,41 +21,48 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 @dataclass(frozen=True)
 class Ready:
-    """First day, and the lead time of a machine that is ordered today."""
+    """First day in the plan's zone, and the lead time of a machine that is ordered today."""
 
     on: date
+    hours: float
+    """From the campaign's start until the machine is ready."""
     lead: Quantity | None = None
     note: str | None = None
-    hours: float = 0.0
-    """Hours of that day until it is ready."""
 
 
-def ready(estimated: EstimatedOption, catalog: Catalog, *, begins: date, today: date) -> Ready:
+def ready(estimated: EstimatedOption, catalog: Catalog, calendar: Calendar, *, today: date) -> Ready:
     """Return the option's `ready_on`; else today, after the lead time of a machine that is bought or leased.
 
-    A grant can be used from the day on which its window opens. Waiting for a machine starts when the campaign `begins`.
+    A grant can be used from the day on which its window opens, a block from the moment. Waiting for a machine starts
+    when the campaign begins.
     """
     candidate = estimated.candidate
     if candidate is None:
-        return Ready(today)
+        return _ready_on(today, calendar)
     opens = first_day(estimated.price, today=today)
-    if candidate.option.window is not None:
-        begins = candidate.option.window.start.date()
-        return Ready(max(begins, today), note=f"its window opens on {begins}")
+    window = candidate.option.window
+    if window is not None:
+        begin, since = window.start.astimezone(calendar.zone).date(), calendar.hours(window.start)
+        on = max(begin, today)
+        return Ready(on, max(since, calendar.begin_of(on)), note=f"its window opens on {begin}")
     wait = stated_wait(candidate.option)
     if wait is not None:
-        return _waited(wait, max(begins, candidate.option.ready_on or opens), today=today)
+        return _waited(wait, max(calendar.first, candidate.option.ready_on or opens), calendar, today=today)
     if candidate.option.ready_on is not None:
-        return Ready(max(candidate.option.ready_on, opens))
+        return _ready_on(max(candidate.option.ready_on, opens), calendar)
     if opens > today:
-        return Ready(opens, note=f"ready on {opens}, when its window opens")
+        return _ready_on(opens, calendar, f"ready on {opens}, when its window opens")
     site = candidate.site
     if site is None or candidate.hold not in (Hold.BUY, Hold.RENT):
-        return Ready(today)
-    months = lead_time(site, candidate.node, candidate.accelerator, catalog)
-    days = lead_days(months)
-    day = today + timedelta(days=min(int(days.value), (date.max - today).days))
-    return Ready(day, days, f"ready on {day}: ordered on {today}, {days.source}")
+        return _ready_on(today, calendar)
+    days = lead_days(lead_time(site, candidate.node, candidate.accelerator, catalog))
+    hours = calendar.ordered(today) + HOURS_PER_DAY * days.value
+    day = calendar.moment(hours).date()
+    return Ready(day, max(0.0, hours), days, f"ready on {day}: ordered on {today}, {days.source}")
+
+
+def _ready_on(day: date, calendar: Calendar, note: str | None = None) -> Ready:
+    return Ready(day, calendar.begin_of(day), note=note)
 
 
 def stated_wait(option: PlanOption) -> Quantity | None:
@@ -65,13 +73,12 @@ def stated_wait(option: PlanOption) -> Quantity | None:
     return wait_of(asked) if asked is not None else None
 
 
-def _waited(hours: Quantity, since: date, *, today: date) -> Ready:
-    """Return the first day after a wait that the plan states."""
-    ahead = HOURS_PER_DAY * (max(since, today) - today).days
-    until = interval(hours, Unit.HOURS)
-    days = Interval(*((value + ahead) / HOURS_PER_DAY for value in until))
+def _waited(hours: Quantity, since: date, calendar: Calendar, *, today: date) -> Ready:
+    """Return the day after a wait that the plan states; its lead counts from today, as that of an order."""
+    begin = calendar.begin_of(since)
+    days = Interval(
+        *((begin + value - calendar.ordered(today)) / HOURS_PER_DAY for value in interval(hours, Unit.HOURS))
+    )
     source = f"{hours.value:g} h of waiting; {hours.source}"
-    whole = min(int(days.value), (date.max - today).days)
-    on = today + timedelta(days=whole)
-    left = HOURS_PER_DAY * (days.value - whole)
-    return Ready(on, derived(days, Unit.DAYS, hours, source=source), f"ready on {on}: {source}", left)
+    on = calendar.moment(begin + hours.value).date()
+    return Ready(on, begin + hours.value, derived(days, Unit.DAYS, hours, source=source), f"ready on {on}: {source}")

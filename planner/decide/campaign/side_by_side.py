@@ -108,10 +108,14 @@ def _has_credits(option: CampaignOption) -> bool:
 def _hurry(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
     """Return why several trainings should run at once; None if one after another is enough, or the plan states it.
 
-    A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise.
+    A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise. Of machines
+    that were bought already there are no more than the plan says.
     """
+    machine = estimated.candidate
     told = limits.at_once is not None or option.at_once > 1
-    if estimated.candidate is None or told or option.not_allowed is not None or hours_to(limits, today=today) <= 0:
+    if machine is None or told or machine.option.commitment_bought or option.not_allowed is not None:
+        return None
+    if hours_to(limits, today=today) <= 0:
         return None
     if option.meets_deadline is False:
         return Hurry.DEADLINE

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date
 
-from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.ready import Ready
 from planner.decide.campaign.windows import TakenNodes, free_lanes
 from planner.decide.options.option import EstimatedOption
 from planner.duration.between_turns import WHOLE, hours_between
+from planner.duration.calendar import Calendar
 from planner.model.answer.between_turns import BetweenTurns, FreeSets
 from planner.model.plan.option_times import Turn
 from planner.model.plan.plan import CampaignLimits
@@ -26,7 +25,7 @@ def taken_nodes(turns: Sequence[Turn], calendar: Calendar) -> list[TakenNodes]:
 
 def between_turns(
     estimated: EstimatedOption, hours: Quantity | None, at_once: int, limits: CampaignLimits, readiness: Ready,
-    *, today: date,
+    calendar: Calendar,
 ) -> BetweenTurns | None:  # fmt: skip
     """Return when its machines are free, for runs counted as equally long; None if others take no turns.
 
@@ -35,18 +34,16 @@ def between_turns(
     machine = estimated.candidate
     if hours is None or machine is None or not machine.taken or hours.value <= 0:
         return None
-    calendar = Calendar.of(limits, today=today)
-    opens = calendar.begin_of(readiness.on) + readiness.hours
     site_nodes = None if machine.site is None else machine.site.nodes
     limits_of_nodes = [count for count in (machine.quota, site_nodes) if count is not None]
     nodes = min(limits_of_nodes, default=at_once * machine.nodes)
     turns = taken_nodes(machine.taken, calendar)
-    free = free_lanes(nodes, machine.nodes, turns, most=at_once, opens=opens, closes=math.inf)
+    free = free_lanes(nodes, machine.nodes, turns, most=at_once, opens=readiness.hours, closes=math.inf)
     each = interval(hours, Unit.HOURS).scaled(1 / math.ceil(limits.runs / at_once))
     return BetweenTurns(
         runs=limits.runs,
         run_hours=derived(each, Unit.HOURS, hours, source=hours.source),
-        opens=opens,
+        opens=readiness.hours,
         free=tuple(
             FreeSets(opens=span.opens, closes=None if math.isinf(span.closes) else span.closes, sets=sets)
             for span, sets in free.items()

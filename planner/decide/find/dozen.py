@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from operator import attrgetter
 
 from planner.decide.find.offered import SHARED, Offered, offered
 from planner.decide.find.screen import Shape, coarse_rates
@@ -98,15 +99,16 @@ def shortlist(
             continue
         timed.append(Coarse(offer, waves * hours_of_one, at_once * usd))
     most = ESTIMATED if all_wanted else CHEAPER
+    by_usd, by_hours = attrgetter("usd", "hours"), attrgetter("hours", "usd")
     fresh = [coarse for coarse in timed if coarse.offer.firm and not coarse.offer.price.is_stale(today)]
-    first = _first(fresh, _by_usd, most=most)
+    first = _first(fresh, by_usd, most=most)
     for firm, several in ((True, False), (True, True), (False, None)):
         kind = [
             coarse
             for coarse in timed
             if coarse.offer.firm is firm and (several is None or (coarse.offer.nodes > 1) is several)
         ]
-        for key in (_by_usd, _by_hours) if all_wanted else (_by_usd,):
+        for key in (by_usd, by_hours) if all_wanted else (by_usd,):
             first += _first(kind, key, most=most)
     chosen = {id(coarse): coarse for coarse in first if coarse.usd * LEAST_OF_COARSE <= below_usd}
     options = [coarse.offer.option(any_named=filters.available) for coarse in chosen.values()]
@@ -179,14 +181,6 @@ def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float
         if len(first) == most:
             return first
     return first + others[: (FEW_SHAPES if len(shapes) <= OF_ONE_SHAPE else most) - len(first)]
-
-
-def _by_usd(coarse: Coarse) -> tuple[float, float]:
-    return coarse.usd, coarse.hours
-
-
-def _by_hours(coarse: Coarse) -> tuple[float, float]:
-    return coarse.hours, coarse.usd
 
 
 def _to_divide(offers: Iterable[Offered]) -> list[Offered]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons, first_day
@@ -10,7 +11,7 @@ from planner.cost.cloud.availability import availability, availability_reasons
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
-from planner.cost.cloud.price import list_price_of, node_hour_price
+from planner.cost.cloud.price import list_price_of, mean_price, node_hour_price
 from planner.cost.cloud.price_age import dated
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
@@ -22,7 +23,7 @@ from planner.decide.options.error_causes import error_causes
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
-from planner.duration.duration import last_day, passed_hours
+from planner.duration.calendar import Calendar
 from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
@@ -38,6 +39,7 @@ from planner.model.plan.plan_option import USED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
+from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -69,6 +71,8 @@ class EstimatedOption:
     speed: Speed | None = None
     resolved: ResolvedSite | None = None
     """Cost of owning, if known."""
+    net_hours: float = math.inf
+    """Hours from the campaign's start until the price book's terms for it end; infinite if they do not."""
     power_from_rated_share: bool = False
     """True if its cost or carbon uses the default share of rated power; a rented machine's cost never does."""
 
@@ -100,18 +104,24 @@ def estimate_option(
     )
     doubts = (*speed.doubts, *_found_wrong(speed, catalog))
     building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
+    row = None if site is not None or candidate.has_own_price else candidate.price
+    net_hours = _net_hours(plan, row, today=today)
     causes, rates = error_causes(candidate, speed, timed.time, plan.practice), None
     if site is None and price is not None:
         rates = bill_rates(plan, job, candidate, price, catalog)
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
+        once = rates
         blocks, longer = rates is not None and rates.terms.blocks, 1.0
         if blocks and timed.time is not None:
             longer = _longer(candidate.id, timed.time, causes, plan.campaign.confidence, doubtful=bool(doubts))
-        money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
+        if rates is not None and timed.time is not None:
+            hours = timed.time.wall_hours.value
+            mean = mean_price(row, rates.price, nodes=candidate.nodes, hours=hours, net_hours=net_hours)
+            once = replace(rates, price=mean)
+        money = option_money.rented(candidate, catalog, once, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
-    row = None if site is not None or candidate.has_own_price else candidate.price
     limit_reasons = (
         *offer_reasons(candidate.option, plan.limits),
         *reasons_not_allowed(candidate, plan.limits),
@@ -192,6 +202,7 @@ def estimate_option(
         candidate=candidate,
         speed=speed,
         resolved=money.resolved,
+        net_hours=net_hours,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
 
@@ -212,6 +223,17 @@ def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
     return [f"{run}: the audit finds it doubtful: planner audit {run}" for run in doubtful]
 
 
+def _net_hours(plan: Plan, price: Price | None, *, today: date | None) -> float:
+    """Return the hours of the campaign in which the price book's terms hold; infinite if they do not end.
+
+    Without a stated first day, work is counted from the end of today.
+    """
+    if price is None or price.net_until is None or today is None:
+        return math.inf
+    days = (price.net_until - (plan.campaign.start or today)).days + (plan.campaign.start is not None)
+    return max(0.0, days * HOURS_PER_DAY)
+
+
 def on_day(
     estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date, price: Price | None = None
 ) -> OptionEstimate:
@@ -220,20 +242,15 @@ def on_day(
     The training starts on the campaign's first day, or today if the plan names none.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
-        start = max(plan.campaign.start or today, first_day(price, today=today))
-        passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        wall, longer, granted = (
-            estimate.wall_hours.value,
-            1.0,
-            price is not None and price.price_kind is PriceKind.GRANT,
-        )
+        calendar = Calendar.of(plan.campaign, today=today)
+        begin, wall, longer = calendar.begin_of(first_day(price, today=today)), estimate.wall_hours.value, 1.0
+        granted = price is not None and price.price_kind is PriceKind.GRANT
         if estimate.time is not None and price is not None and (granted or price.node_hours_limit is not None):
             longer = _longer(
                 estimate.id, estimate.time, estimate.error_causes, plan.campaign.confidence,
                 doubtful=bool(estimate.doubts),
             )  # fmt: skip
-        finish = last_day(start=start, hours=wall, passed=passed)
-        ended = last_day(start=start, hours=wall * longer, passed=passed)
+        finish, ended = calendar.last_day(begin + wall), calendar.last_day(begin + wall * longer)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         of_allocation = allocation_reasons(price, bill=bill, finish=ended, longer=longer)

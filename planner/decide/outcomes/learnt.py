@@ -1,4 +1,4 @@
-"""What one measurement tells of the errors of all options that share a cause with it."""
+"""Update the errors of all options that share a cause with a measurement by its result."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Causes = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """A measurement that may be made; its result errs by the causes of what it measures, and by noise."""
+class PlannedMeasurement:
+    """A measurement that may be made. Its result errs by the causes of the measured quantity, and by noise."""
 
     name: str
     causes: Causes
-    """Of the error that it measures, each with the standard deviation of the logarithm."""
+    """Causes of the measured error, each with the standard deviation of its logarithm."""
     deviation: float
-    """Standard deviation of that error's logarithm as decisions count it, with doubts."""
+    """Standard deviation of the measured error's logarithm in decisions, doubts included."""
     noise: float
     """Standard deviation of the measurement's own error, in logarithms."""
 
     @cached_property
     def results(self) -> Array:
-        """The standard normal score of the result in each sample.
+        """Return the standard normal score of the result in each sample.
 
         result = (error's score x its deviation + noise's score x noise) / hypot(deviation, noise)
         """
@@ -38,24 +38,24 @@ class Measurement:
         return (self.deviation * error + noise) / whole if whole > 0 else np.zeros(error.shape)
 
     def slices(self, count: int) -> Iterator[tuple[Counts, Learnt]]:
-        """Yield the samples of equally likely slices of results, each with what the slice's mean result tells."""
+        """Yield the samples of equally likely slices of results, each with the mean result of the slice."""
         for samples in np.array_split(np.argsort(self.results, kind="stable"), count):
             yield samples, Learnt(self, float(self.results[samples].mean()))
 
     def tells_of(self, option: str, causes: Causes) -> bool:
-        """Return whether an option's hours err by a cause that is measured."""
+        """Return whether the hours of an option share a cause of error with the measurement."""
         return option == self.name or not {name for name, _ in causes}.isdisjoint(name for name, _ in self.causes)
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """One result of a measurement."""
+    """A result of a measurement."""
 
-    measurement: Measurement
+    measurement: PlannedMeasurement
     score: float
 
     def moved(self, normal: Array, option: str, causes: Causes) -> Array:
-        """Return the scores of an option's error in each sample, given the result; unchanged without a common cause."""
+        """Return the scores of an option's error in each sample, given the result. Without a common cause they stay."""
         if not self.measurement.tells_of(option, causes):
             return normal
         return given(normal, self.measurement.results, self.score)

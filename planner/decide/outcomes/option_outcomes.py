@@ -18,6 +18,7 @@ from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.outcomes.play import PlayedOption, error_of_steps, play, side_by_side
 from planner.decide.outcomes.stated_time import interruptions_of
 from planner.duration.between_turns import hours_between
+from planner.duration.calendar import Calendar
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
 from planner.model.answer.between_turns import BetweenTurns
@@ -42,25 +43,25 @@ def outcomes_of(
 ) -> Outcomes:
     """Return the outcomes of the plan's campaign on an option in each sample.
 
-    `without`: causes of error that are taken to be known, such as those that all options have in common. `learnt`: the
-    result of a measurement.
+    `without` names causes of error that count as known, such as those that all options share. `learnt` is the result of
+    a measurement.
     """
     if option.campaign_hours is None:
         owed = option.owed_usd
         usd = None if owed is None else at_scores(doubted(owed), scores(price_cause(option), "price"))
         return Outcomes(None, usd, np.ones(SAMPLES, dtype=bool))
-    ahead = max(0, ((limits.start or today) - today).days)
-    campaign = _at_known(played_option(option, runs=limits.runs, ahead_days=ahead), without)
+    ordered = Calendar.of(limits, today=today).ordered(today)
+    campaign = _at_known(played_option(option, runs=limits.runs, ordered=ordered), without)
     played = play([campaign], credits=_lasting_credits(option), learnt=learnt)
     return played if option.owed_usd is not None else replace(played, usd=None)
 
 
-def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> PlayedOption:
+def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) -> PlayedOption:
     """Return the campaign of an option whose time is known.
 
     The hours of other users are spread over the runs. The error of the price is the part of the cost's range that the
-    hours do not explain. Hours that are paid ahead are fixed, and hold the runs or do not. `ahead_days` are the days
-    from today, when a machine is ordered, to the campaign's first day.
+    hours do not explain. Hours that are paid ahead are fixed, and hold the runs or do not. `ordered` are the hours from
+    the campaign's start at which a machine is ordered, negative if it is ordered before.
     """
     owed, cost, between = option.owed_usd, option.cost_by_hours, option.between_turns
     hours = option.campaign_hours if between is None else between.run_hours
@@ -78,7 +79,7 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
     return replace(
         played,
         lanes=lanes,
-        asked_at=(option.wait_hours - mean_wait(queued)) if queued else -HOURS_PER_DAY * ahead_days,
+        asked_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
         wait=queued or lead or Interval.exact(0.0),
         usd=owed.value if owed is not None else 0.0,
         hourly_share=share,
@@ -152,7 +153,7 @@ class TimedOption:
         )
 
     def longer(self, confidence: float, *, runs: int = 1, at_once: int = 1, share: float = 1.0) -> float:
-        """Return how many times their likely hours, with their launches, runs take at most with this confidence.
+        """Return the factor on the likely hours, launches included, that the runs stay below with this confidence.
 
         `share` is the work of a run, as a share of the plan's.
         """

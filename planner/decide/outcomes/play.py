@@ -123,18 +123,17 @@ def play(
     credits: Mapping[str, Sequence[LastingCredit]] | None = None,
     learnt: Learnt | None = None,
 ) -> Outcomes:
-    """Return when a campaign ends and what it costs in each sample: the last run ends it, all options add up its cost.
+    """Return when a campaign ends and what it costs in each sample.
 
     hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
     cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
                       or, of a term, price error x bill at these hours (`cost`)
     to pay          = sum over payers of max(0, cost - credits that last until its last run ends)
 
-    Where others take turns, the last of an option's runs ends as `hours_between` says for the mean run.
-
-    Each lane runs what it was given. The steps of equal runs are drawn together: segments between checkpoints add up,
-    so their sum is distributed as that of as many draws. An option's id determines all of its draws. `learnt`: a result
-    that is known, for options whose error it tells of.
+    Its last run ends a campaign. With turns of others, an option's last run ends as `hours_between` says for the mean
+    run. The steps of equal runs are drawn together: segments between checkpoints add up, so one draw of their sum has
+    the distribution of the sum of single draws. An option's id determines all of its draws. `learnt` is a known result,
+    which updates the options that share a cause of error with it.
     """
     size = (SAMPLES,)
     speed = [at_scores(each.speed_error, _speed_scores(each, learnt)) for each in options]

@@ -62,10 +62,10 @@ def choices(
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
     owed = is_owed(resolved, owned.option.hold)
     kind = ChoiceKind.KEEP if owed else KIND_OF[inputs.acquisition]
-    laid_out = [_owned(kind, owned, nodes, work * nodes, upfront_usd(inputs, nodes))]
+    laid_out = [_owned(kind, owned, nodes, work * nodes, upfront_usd(inputs, nodes), currency)]
     if not already and not owed:
         more = upfront_usd(inputs, nodes + 1)
-        laid_out.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more))
+        laid_out.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more, currency))
     proceeds = nodes * inputs.resale_usd if already else 0.0
     for other in others:
         each = _trainings_per_node_year(other)
@@ -74,18 +74,12 @@ def choices(
         needed = max(1, math.ceil(work * nodes / each - 1e-9))
         kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.at_its_price.inputs.acquisition]
         spent = upfront_usd(other.at_its_price.inputs, needed) - proceeds
-        laid_out.append(_owned(kind, other, needed, work * nodes, spent))
+        laid_out.append(_owned(kind, other, needed, work * nodes, spent, currency))
     hours = nodes * busy_gpu_hours_per_year(inputs)
     for rental in rentals:
         if rental.usd_per_owned_gpu_hour is not None and rental.usd_per_training is not None:
-            laid_out.append(_rented(rental, hours, work * nodes, proceeds if already else None))
-    in_both = [_in_local_money(choice, currency) for choice in laid_out]
-    return tuple(sorted(in_both, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
-
-
-def _in_local_money(choice: OwnOrRentChoice, currency: Currency | None) -> OwnOrRentChoice:
-    year, training = local_amount(choice.usd_per_year, currency), local_amount(choice.usd_per_training, currency)
-    return choice.model_copy(update={"local_per_year": year, "local_per_training": training})
+            laid_out.append(_rented(rental, hours, work * nodes, proceeds if already else None, currency))
+    return tuple(sorted(laid_out, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
 
 
 def _trainings_per_node_year(owned: OwnedOption) -> float | None:
@@ -105,12 +99,15 @@ def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
     return nodes * (capex_usd(inputs) - inputs.grants_usd)
 
 
-def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float) -> OwnOrRentChoice:
+def _owned(
+    kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float, currency: Currency | None
+) -> OwnOrRentChoice:
     reasons = overloads(owned.resolved.site, owned.node, nodes=nodes)
     resolved = owned.at_its_price
     each = resolved.range_of(lambda inputs: annual_cost(inputs).total)
     source = f"{nodes} node(s) x {each.value:,.0f} USD a year; site {resolved.site.id}: {resolved.site.source}"
     year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
+    training = _per_training(year, trainings, owned.option)
     return OwnOrRentChoice(
         kind=kind,
         id=owned.option.id,
@@ -118,31 +115,34 @@ def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, u
         nodes=nodes,
         trainings_per_year=trainings,
         usd_per_year=year,
-        local_per_year=None,
-        local_per_training=None,
-        usd_per_training=_per_training(year, trainings, owned.option),
+        local_per_year=local_amount(year, currency),
+        usd_per_training=training,
+        local_per_training=local_amount(training, currency),
         usd_upfront=upfront,
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
     )
 
 
-def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None) -> OwnOrRentChoice:
+def _rented(
+    rental: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None, currency: Currency | None
+) -> OwnOrRentChoice:
     rent = rental.usd_per_owned_gpu_hour
     assert rent is not None
     assert rental.usd_per_training is not None
-    year = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(gpu_hours)
+    value = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(gpu_hours)
     source = f"{gpu_hours:,.0f} busy GPU-hours of ours a year x {rent.value:.4g} USD; {rent.source}"
+    year = derived(value, Unit.USD_PER_YEAR, rent, source=source)
     return OwnOrRentChoice(
         kind=ChoiceKind.RENT if proceeds is None else ChoiceKind.SELL_AND_RENT,
         id=rental.id,
         display_name=rental.display_name,
         nodes=None,
         trainings_per_year=trainings,
-        usd_per_year=derived(year, Unit.USD_PER_YEAR, rent, source=source),
-        local_per_year=None,
-        local_per_training=None,
+        usd_per_year=year,
+        local_per_year=local_amount(year, currency),
         usd_per_training=rental.usd_per_training,
+        local_per_training=local_amount(rental.usd_per_training, currency),
         usd_upfront=None if proceeds is None else -proceeds,
         why_not=None,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
 
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owed_anyway import avoidable, is_paid
@@ -31,7 +30,7 @@ from planner.decide.owning.rental_alternatives import rental_alternative
 from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
+from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
@@ -50,25 +49,8 @@ class OwningQuestion:
     in_full: ResolvedSite
     """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
-    rented: Sequence[Candidate]
-
-    @property
-    def year(self) -> PlannedYear:
-        """Return a year of the plan's trainings, or of the site's own busy share if their time is unknown."""
-        return planned_year(self.asked, self._against(self.asked.owned.resolved))
-
-    @cached_property
-    def rentals(self) -> tuple[RentalOption, ...]:
-        """Return every rented option compared with the machine as an investment."""
-        return self._against(self.asked.owned.at_its_price)
-
-    def _against(self, resolved: ResolvedSite) -> tuple[RentalOption, ...]:
-        options, owned = {each.option.id: each.option for each in self.asked.rented}, self.asked.owned.option
-        hardware = _hardware(self.candidate)
-        return tuple(
-            rental_alternative(resolved, owned, options[other.id], same_hardware=hardware == _hardware(other))
-            for other in self.rented
-        )
+    rentals: tuple[RentalOption, ...]
+    """Rented options, each compared with the machine as an investment."""
 
 
 def asked_of_plan(
@@ -93,10 +75,20 @@ def asked_of_plan(
         for candidate in candidates
         if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
     ]
-    rented = [other for other in candidates if other.site is None]
-    rents = [each for each in estimated if each.option.site is None]
-    asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, in_full, chosen, rented)
+
+    def against(costs: ResolvedSite) -> tuple[RentalOption, ...]:
+        return tuple(
+            rental_alternative(
+                costs, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
+            )
+            for other in candidates
+            if other.site is None
+        )
+
+    rents, rentals = [each for each in estimated if each.option.site is None], against(owned.resolved)
+    asked = YearAsked(plan, today, owned, others, rents, rentals, mean_work(run_groups(plan, catalog)))
+    as_investment = rentals if owned.as_bought is None else against(owned.as_bought)
+    return OwningQuestion(asked, in_full, chosen, as_investment)
 
 
 def year_of_plan(
@@ -109,7 +101,7 @@ def year_of_plan(
     if all(option.offer is not None for option in plan.options):
         return None
     question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
-    return None if isinstance(question, NoOwningCost) else question.year
+    return None if isinstance(question, NoOwningCost) else planned_year(question.asked)
 
 
 def own_or_rent(
@@ -127,12 +119,12 @@ def own_or_rent(
             fix="Give its option hold: buy and purchase_usd, or describe it in your workspace's sites folder; see "
             "docs/owning.md.",
         )
-    asked, rented, rentals = question.asked, question.rented, question.rentals
-    candidate, owned, resolved, others = question.candidate, asked.owned, question.in_full, asked.others
+    asked, candidate, resolved = question.asked, question.candidate, question.in_full
+    owned, rentals = asked.owned, question.rentals
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
-    by_plan = question.year
+    by_plan = planned_year(asked)
     clauses = headline(by_plan, confidence=plan.campaign.confidence)
-    reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
+    reasons = (*_no_comparison(rentals, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
         currency=plan.currency,
@@ -159,8 +151,8 @@ def own_or_rent(
         payback_months=against.payback_months if against else None,
         curve=curve(resolved),
         rivals=rentals,
-        choices=choices(owned, others, rentals, plan.currency),
-        sensitivities=_sensitivities(owned.at_its_price, against, rentals),
+        choices=choices(owned, asked.others, rentals, plan.currency),
+        sensitivities=sensitivities(owned.at_its_price, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
@@ -185,15 +177,17 @@ def _break_even_by_kind(rentals: Sequence[RentalOption]) -> dict[PriceKind, Quan
 
 
 def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
+    """Return the site's inputs, with those marked that are defaults, perhaps under another name."""
+    aliases = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}
     return tuple(
-        Input(name=name, quantity=quantity, default=_is_default(name, resolved))
+        Input(name=name, quantity=quantity, default=not {name, aliases.get(name, name)}.isdisjoint(resolved.defaults))
         for name, quantity in resolved.quantities.items()
     )
 
 
-def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) -> tuple[Reason, ...]:
+def _no_comparison(rentals: Sequence[RentalOption], against: RentalOption | None) -> tuple[Reason, ...]:
     """Return why the machine cannot be compared with renting; empty if it can."""
-    if not rented:
+    if not rentals:
         text = "break-even, NPV and payback: the plan names nothing to rent"
         return (Reason(code=ReasonCode.NOTHING_TO_RENT, text=text),)
     if against is None:
@@ -241,15 +235,6 @@ def _hardware(candidate: Candidate) -> tuple[object, ...]:
     )
 
 
-def _sensitivities(
-    resolved: ResolvedSite, against: RentalOption | None, rentals: Sequence[RentalOption]
-) -> tuple[Sensitivity, ...]:
-    if against is None or against.usd_per_owned_gpu_hour is None:
-        return ()
-    rents = [rental.usd_per_owned_gpu_hour.value for rental in rentals if rental.usd_per_owned_gpu_hour is not None]
-    return sensitivities(resolved, against.usd_per_owned_gpu_hour, rents)
-
-
 def _incentives(resolved: ResolvedSite) -> tuple[IncentiveLine, ...]:
     return tuple(
         IncentiveLine(
@@ -272,8 +257,3 @@ def _fits(candidate: Candidate, option: OptionEstimate) -> bool | None:
     if site.circuit_kw is None and site.rack_kw is None:
         return None
     return not OVERLOADS.intersection(option.why_not_codes)
-
-
-def _is_default(name: str, resolved: ResolvedSite) -> bool:
-    alias = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}.get(name, name)
-    return name in resolved.defaults or alias in resolved.defaults

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.owning.verdict import yearly_usd
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.rank import TIE_FRACTION
@@ -37,11 +38,11 @@ def headline(year: PlannedYear, *, confidence: float) -> tuple[str, ...]:
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    said = [_advice(best, own, firm, year, confidence)]
+    sentences = [_advice(best, own, firm, year, confidence)]
     if cheapest is not None and not cheapest.firm:
-        said.append(_not_firm(cheapest, best))
-    said.append(_over_budget(own, best, year) or _when_it_pays(own, best, firm, year))
-    return tuple(sentence for sentence in said if sentence)
+        sentences.append(_not_firm(cheapest, best))
+    sentences.append(_over_budget(own, best, year) or _when_it_pays(own, best, firm, year))
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float) -> str:
@@ -50,17 +51,16 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        usd, cheaper = short_usd(_usd(own)), None
-        if _usd(own) <= _usd(best) and not own.over_budget:
-            cheaper = best.chance_owning_cheaper
-        end = f"; {DOING[own.hold]} {_at_cost(usd, cheaper, confidence)}"
+        likely_less = yearly_usd(own) <= yearly_usd(best) and not own.over_budget
+        cheaper = best.chance_owning_cheaper if likely_less else None
+        end = f"; {DOING[own.hold]} {_at_cost(short_usd(yearly_usd(own)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
-    less = _usd(firm) - _usd(own)
+    less = yearly_usd(firm) - yearly_usd(own)
     if less <= 0:
         cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
-        end = f"; {firm.display_name} {_at_cost(short_usd(_usd(firm)), cheaper, confidence)}"
+        end = f"; {firm.display_name} {_at_cost(short_usd(yearly_usd(firm)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
@@ -92,7 +92,11 @@ def _over_budget(own: YearOption, best: YearOption, year: PlannedYear) -> str:
     """Write which options that likely cost less are over the plan's budget; empty if there are none."""
     if own.why_not is not None:
         return ""
-    cheaper = [option for option in year.compared if option.over_budget and option.firm and _usd(option) < _usd(best)]
+    cheaper = [
+        option
+        for option in year.compared
+        if option.over_budget and option.firm and yearly_usd(option) < yearly_usd(best)
+    ]
     rent = next((option for option in cheaper if option.hold is Hold.RENT and option.id != own.id), None)
     ours = f"{DOING[own.hold]} {takes(own)}" if own.over_budget else ""
     rents = f"{rent.display_name} {takes(rent)}" if rent is not None else ""
@@ -111,8 +115,8 @@ def _not_firm(cheapest: YearOption, best: YearOption) -> str:
     assert cheapest.price_kind is not None
     kind = NOT_FIRM[cheapest.price_kind]
     name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
-    usd = short_usd(_usd(cheapest))
-    if _usd(cheapest) < _usd(best):
+    usd = short_usd(yearly_usd(cheapest))
+    if yearly_usd(cheapest) < yearly_usd(best):
         return f"{name}: {usd} a year, but it may be taken away."
     return f"Even {name}: {usd} a year, and it may be taken away."
 
@@ -176,12 +180,7 @@ def whole_trainings(number: float) -> str:
 def _money(option: YearOption) -> str:
     local = option.local_per_year
     beside = "" if local is None else f" ({short_amount(local.value)} {local.code})"
-    return f"{short_usd(_usd(option))}{beside}"
-
-
-def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None, "options without a cost are not named"
-    return option.usd_per_year.value
+    return f"{short_usd(yearly_usd(option))}{beside}"
 
 
 def site_sentence(

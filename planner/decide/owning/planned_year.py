@@ -38,6 +38,8 @@ class YearAsked:
     owned: OwnedOption
     others: Sequence[OwnedOption]
     rented: Sequence[EstimatedOption]
+    rentals: tuple[RentalOption, ...]
+    """Comparison of the machine with each rented option by the hour."""
     mean_work: float = 1.0
     """Mean work of a run of the campaign, as a share of the plan's `work`."""
 
@@ -48,10 +50,10 @@ class YearAsked:
         return max(1, min(self.plan.campaign.side_by_side, self.owned.resolved.site.nodes // nodes))
 
 
-def planned_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
+def planned_year(asked: YearAsked) -> PlannedYear:
     """Compare owning with everything else over the hours that the year's trainings take.
 
-    If the time of a training is unknown, compare it with the rents (`rentals`) at the site's own busy share:
+    If the time of a training is unknown, compare it with the rents at the site's own busy share:
     USD of the hour x speed x busy hours of a year.
     """
     owned = asked.owned
@@ -63,7 +65,7 @@ def planned_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYe
         as_bought = None if owned.as_bought is None else _at_its_busy_share(owned.as_bought)
         share, per_hour = resolved.quantities["busy_fraction"], full_price(resolved)
         counted_from, counted = CountedFrom.SITE, "the site's own busy share: the time of a training is not known"
-        by_id = {rental.id: rental for rental in rentals}
+        by_id = {rental.id: rental for rental in asked.rentals}
         rents = [
             _rented_by_hour(asked, each, by_id[each.option.id], year)
             for each in asked.rented

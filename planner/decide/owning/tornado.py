@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from planner.cost.ownership.owned_cost import usd_per_busy_gpu_hour
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.answer.own_or_rent import Sensitivity
+from planner.model.answer.own_or_rent import RentalOption, Sensitivity
 from planner.model.quantity import Quantity
 from planner.quantity.interval import Interval
 from planner.quantity.spread import crossing
@@ -18,13 +20,20 @@ FAR_FACTOR = 10.0
 """Factor up to which any other input is followed in search of its switching value."""
 
 
-def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) -> tuple[Sensitivity, ...]:
+def sensitivities(
+    resolved: ResolvedSite, against: RentalOption | None, rentals: Sequence[RentalOption]
+) -> tuple[Sensitivity, ...]:
     """Return the inputs that move the difference between owning and renting most, with their switching values.
 
     difference = full USD per busy GPU-hour - rent of the same work, in USD; negative if owning is cheaper
 
-    At an input's switching value both cost the same. The rent ranges over `rents`, the plan's kinds of price.
+    At an input's switching value both cost the same. The rent is that of the option `against`, and ranges over all
+    `rentals`. Empty without a rent.
     """
+    rent = against.usd_per_owned_gpu_hour if against is not None else None
+    if rent is None:
+        return ()
+    rents = [rental.usd_per_owned_gpu_hour for rental in rentals if rental.usd_per_owned_gpu_hour is not None]
     own = usd_per_busy_gpu_hour(resolved.inputs)
     ranges = dict(resolved.ranges)
     if "busy_fraction" not in ranges:
@@ -33,7 +42,7 @@ def sensitivities(resolved: ResolvedSite, rent: Quantity, rents: list[float]) ->
             busy, min(busy, WHAT_IF_BUSY.low), min(max(busy, WHAT_IF_BUSY.high), max(most, busy))
         )
     rows = [_row(resolved, name, each, rent) for name, each in ranges.items()]
-    low, high = min([rent.low, *rents]), max([rent.high, *rents])
+    low, high = min(rent.low, *(each.value for each in rents)), max(rent.high, *(each.value for each in rents))
     rows.append(
         Sensitivity(
             input=RENT,

@@ -46,10 +46,10 @@ def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOpti
     plan's budget, spot and marketplace are never recommended.
     """
     known = [option for option in options if may_be_recommended(option)]
-    order = sorted(known, key=lambda option: (PLACE[option.hold], _usd(option)))
+    order = sorted(known, key=lambda option: (PLACE[option.hold], yearly_usd(option)))
     unbeaten = [option for option in order if not any(_beats(other, option, confidence) for other in known)]
     if not unbeaten:
-        return min(known, key=_usd, default=None)
+        return min(known, key=yearly_usd, default=None)
     return _prepaid_before_hours(unbeaten[0], unbeaten, confidence)
 
 
@@ -65,14 +65,14 @@ def _prepaid_before_hours(first: YearOption, unbeaten: Sequence[YearOption], con
         and option.usd_committed is not None
         and not hours_come_first(hours, _costs(option, confidence))
     ]
-    return min(prepaid, key=_usd, default=first)
+    return min(prepaid, key=yearly_usd, default=first)
 
 
 def _costs(option: YearOption, confidence: float) -> Costs:
     from planner.decide.outcomes.outcomes import Outcomes
 
     samples = _samples(option)
-    return Costs(_usd(option), Outcomes(hours=None, usd=samples, in_windows=samples >= 0).usd_at(confidence))
+    return Costs(yearly_usd(option), Outcomes(hours=None, usd=samples, in_windows=samples >= 0).usd_at(confidence))
 
 
 def may_be_recommended(option: YearOption) -> bool:
@@ -82,10 +82,11 @@ def may_be_recommended(option: YearOption) -> bool:
 
 
 def _beats(other: YearOption, option: YearOption, confidence: float) -> bool:
-    much_cheaper = _usd(other) * (1 + TIE_FRACTION) < _usd(option)
+    much_cheaper = yearly_usd(other) * (1 + TIE_FRACTION) < yearly_usd(option)
     return much_cheaper and chance_cheaper(other, option) >= confidence
 
 
-def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None
+def yearly_usd(option: YearOption) -> float:
+    """Return the likely yearly cost of an option that has one."""
+    assert option.usd_per_year is not None, "its cost is known"
     return option.usd_per_year.value

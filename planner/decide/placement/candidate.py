@@ -1,20 +1,24 @@
-"""Describe the options that may do some of a campaign's runs."""
+"""Describe the options that may do some of a campaign's runs, with the costs of those runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.cost.cloud.bill import BilledTrainings
+from planner.cost.cloud.billing_terms import BillingTerms, block_hours, usable_hours
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.calendar import Calendar
+from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
+from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.limits import MachineTerms, allowed, most_days
 from planner.decide.options.option import EstimatedOption
 from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
-from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_start
+from planner.decide.placement.instance import SoldBlock
+from planner.duration.calendar import Calendar
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
@@ -22,9 +26,83 @@ from planner.model.owning.hold import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
-from planner.quantity.interval import sum_of
-from planner.quantity.time_units import HOURS_PER_DAY
+from planner.quantity.interval import Interval, sum_of
+from planner.quantity.time_units import HOURS_PER_DAY, HOURS_PER_YEAR
 from planner.scenario.allowed_offers import provider_of
+
+MONTH_DAYS = 30
+
+MOST_BLOCK_HOURS = 2 * HOURS_PER_YEAR
+"""Most hours that plans buy as blocks, one after another, on one set of machines."""
+
+
+@dataclass(frozen=True)
+class OptionCosts:
+    """Likely costs of an option in USD."""
+
+    run_usd: float
+    """Cost of one more run."""
+    fixed_usd: float
+    """Cost of using the option at all: uploads, and storage after the campaign."""
+    lane_usd: float
+    """Cost of each set of machines: its purchase, or a block with a window of its own."""
+    lane_usd_per_hour: float
+    """Cost of each hour of a term or block that is bought for a set."""
+    billed: Interval
+    """Hours of one run that count towards a term, a block or an allocation."""
+    terms: BillingTerms
+
+    def blocks(self, most_hours: float) -> tuple[SoldBlock, ...]:
+        """Return the blocks on sale up to the one that holds these hours; empty if hours are not sold in blocks."""
+        lengths = block_hours(min(most_hours, MOST_BLOCK_HOURS)) if self.terms.blocks else ()
+        return tuple(SoldBlock(hours, usable_hours(hours)) for hours in lengths)
+
+
+def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, runs: int) -> OptionCosts | None:
+    """Return the costs of runs of this work; None if a part of them is unknown.
+
+    run = (bill of all runs - bill of one) / (runs - 1);  fixed = bill of all runs - runs x run, at least 0
+
+    The bill of all `runs` counts free amounts (100 GB of egress a month, say) once. The hours of a term, a block or a
+    window are paid for each set of machines and not for each run.
+    """
+    candidate, rates = estimated.candidate, estimated.rates
+    if rates is None:
+        return _costs_without_rates(estimated, catalog, work)
+    terms, window = rates.terms, candidate.option.window if candidate is not None else None
+    by_lane = (terms.once or window is not None) and not rates.committed
+    linear = replace(estimated, rates=replace(rates, terms=BillingTerms())) if by_lane else estimated
+    most = max(2, runs)
+    single, whole = (campaign_bill(linear, BilledTrainings(trainings=count), (), share=work) for count in (1, most))
+    if single is None or whole is None:
+        return None
+    run = min((whole.usd.value - single.usd.value) / (most - 1), whole.usd.value / most)
+    fixed, billed = whole.usd.value - most * run, billed_hours(estimated, share=work)
+    hourly = rates.price.value * rates.nodes * (1 + rates.support_fraction.value)
+    lane_usd = hourly * window.hours if window is not None and by_lane else 0.0
+    if by_lane:
+        run -= hourly * billed.value
+    per_hour = hourly if by_lane and window is None else 0.0
+    return OptionCosts(max(0.0, run), max(0.0, fixed), lane_usd, per_hour, billed, terms)
+
+
+def _costs_without_rates(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCosts | None:
+    """Return the costs of an owned, bought or leased machine, or of a service."""
+    single = campaign_bill(estimated, BilledTrainings(), (), share=work)
+    if single is None:
+        return None
+    run, lane, nodes = single.usd.value, 0.0, estimated.option.nodes or 0
+    wall = estimated.option.wall_hours
+    if estimated.resolved is not None and wall is not None:
+        first, month = (
+            sum(entry.usd.value for entry in kept_entries(estimated, nodes=nodes, days=days))
+            for days in (1, 1 + MONTH_DAYS)
+        )
+        run += (month - first) / MONTH_DAYS / HOURS_PER_DAY * wall.value * work
+        purchase = bought(estimated, catalog, nodes=nodes, days=None)
+        lane = first + (purchase.paid.value if purchase is not None else 0.0)
+    billed = interval(wall, Unit.HOURS).scaled(work) if wall is not None else Interval.exact(0.0)
+    return OptionCosts(run, 0.0, lane, 0.0, billed, BillingTerms())
 
 
 @dataclass(frozen=True)
@@ -130,7 +208,7 @@ def candidate_of(
     )  # fmt: skip
     if not_allowed is not None:
         return not_allowed.code
-    earliest = earliest_start(estimated, alone.limits, catalog, calendar, today=today)
+    earliest = earliest_start(estimated, catalog, calendar, today=today)
     costs: dict[float, OptionCosts] = {}
     for work in {group.work for group in alone.groups}:
         of_work = option_costs(estimated, catalog, work=work, runs=alone.limits.runs)

@@ -11,7 +11,6 @@ from datetime import date
 
 from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.bills_by_hours import cost_by_hours
-from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.campaign.side_by_side import with_at_once
@@ -22,6 +21,7 @@ from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by
 from planner.decide.placement.plan_figures import billed_as, row_of, with_median
 from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import STANDARD_ERROR, PlacementQuestion
+from planner.duration.calendar import Calendar
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.simulated import SimulatedCampaign
@@ -104,7 +104,7 @@ class Chosen:
         return None if math.isinf(self.hours_confident) else self._day(self.hours_confident)
 
     def _day(self, hours: float) -> date:
-        return self.calendar.moment(max(0.0, hours - ROUNDING_HOURS)).date()
+        return self.calendar.last_day(hours - ROUNDING_HOURS)
 
     def summary(self) -> SimulatedCampaign:
         """Return chances and quantiles, with the last days in the plan's zone."""
@@ -151,11 +151,12 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
 
     The samples decide whether its runs end within their windows.
     """
-    middle = {(way.group, way.option): way for way in question.instance.ways}
-    bins = tuple(replace(bin_, opens=question.instance.bins[bin_.origin].opens) for bin_ in solution.instance.bins)
+    likely = {(way.group, way.option): way for way in question.instance.ways}
+    opens = {bin_.origin: bin_.opens for bin_ in question.instance.bins}
+    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
     ways = tuple(
-        replace(middle[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
-        if bins[way.bin].blocks else replace(middle[way.group, way.option], bin=way.bin)
+        replace(likely[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
+        if bins[way.bin].blocks else replace(likely[way.group, way.option], bin=way.bin)
         for way in solution.instance.ways
     )  # fmt: skip
     instance = replace(solution.instance, ways=ways, bins=bins)

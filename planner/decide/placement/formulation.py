@@ -12,7 +12,7 @@ from planner.decide.placement.instance import TOLERANCE, Bin, Instance, Objectiv
 from planner.decide.placement.milp import Program
 
 Costs = dict[str | None, list[tuple[int, float, float]]]
-"""Cost terms by payer: variable, USD of each, and the factor for the comparison with the budget (`Option.held`)."""
+"""Cost terms by payer: variable, USD of each, and `Option.cost_factor`."""
 Columns = list[tuple[Way, int]]
 """Ways with the variables that count their runs."""
 
@@ -44,7 +44,7 @@ def formulate(instance: Instance, objective: Objective) -> Formulation | None:
       sum of hours x <= lanes x (window of the bin, at most until the deadline)
       opens u + sum of hours x / lanes <= T,  and of a group alone  opens u + hours ceil(x / lanes) <= T
       with phases: their lengths D add up to T, and each lane's runs of a phase fit into D after it opens
-      sum of USD x held <= budget
+      sum of USD x cost factor <= budget
 
     The hours of a bin's lanes are counted together, which is a relaxation: `small.py` puts the runs on lanes.
     """
@@ -115,10 +115,10 @@ class _Writer:
                 program.row([(column, 1.0), (lanes, -most)], high=0.0)
             owner = self.instance.options[columns[0][0].option]
             if bin_.lane_usd:
-                self.costs[owner.credits].append((lanes, bin_.lane_usd, owner.held))
+                self.costs[owner.credits].append((lanes, bin_.lane_usd, owner.cost_factor))
             if bin_.by_term:
                 bought = self._term_usd(bin_, lanes, [(column, way.billed_hours) for way, column in columns])
-                self.costs[owner.credits] += [(column, usd, owner.held) for column, usd in bought]
+                self.costs[owner.credits] += [(column, usd, owner.cost_factor) for column, usd in bought]
         if self.lengths:
             by_phase: defaultdict[int, Columns] = defaultdict(list)
             for way, column in columns:
@@ -171,10 +171,10 @@ class _Writer:
         return flag
 
     def order_twins(self, by_bin: Mapping[int, Columns]) -> None:
-        """Fill equal lanes in order, the fullest first, so that each plan has one form."""
+        """Fill the separated lanes of a bin in order, the fullest first, so that each plan has one form."""
         bins = self.instance.bins
         for first, second in pairwise(sorted(by_bin)):
-            if bins[first].twins is not None and bins[first].twins == bins[second].twins:
+            if bins[first].origin is not None and bins[first].origin == bins[second].origin:
                 fuller = [(column, -way.hours) for way, column in by_bin[first]]
                 self.program.row([*fuller, *((column, way.hours) for way, column in by_bin[second])], high=TOLERANCE)
 
@@ -196,13 +196,13 @@ class _Writer:
         by_option: defaultdict[int, Columns] = defaultdict(list)
         for way, column in self.used:
             option = self.instance.options[way.option]
-            self.costs[option.credits].append((column, way.usd, option.held))
+            self.costs[option.credits].append((column, way.usd, option.cost_factor))
             by_option[way.option].append((way, column))
         for number, columns in by_option.items():
             option = self.instance.options[number]
             if option.fixed_usd > 0:
                 in_use = self._flag([column for _, column in columns])
-                self.costs[option.credits].append((in_use, option.fixed_usd, option.held))
+                self.costs[option.credits].append((in_use, option.fixed_usd, option.cost_factor))
             if not math.isinf(option.most_node_hours):
                 node_hours = [(column, way.billed_hours * self.instance.bins[way.bin].nodes) for way, column in columns]
                 self.program.row(node_hours, high=option.most_node_hours)
@@ -210,22 +210,22 @@ class _Writer:
     def add_limits_and_objective(self, objective: Objective) -> None:
         """Limit the sum that remains to pay, and set what the program minimizes."""
         instance, program = self.instance, self.program
-        to_pay = self._to_pay(with_held=False)
+        to_pay = self._to_pay(with_factor=False)
         if not math.isinf(instance.most_usd):
             program.row(to_pay, high=instance.most_usd)
         if not math.isinf(instance.budget):
-            program.row(self._to_pay(with_held=True), high=instance.budget)
+            program.row(self._to_pay(with_factor=True), high=instance.budget)
         by_time = objective is Objective.TIME
         for column, usd in () if by_time else to_pay:
             program.costs[column] += usd
         for length in self.lengths:
             program.costs[length] += 1.0 if by_time else instance.waiting_usd_per_hour
 
-    def _to_pay(self, *, with_held: bool) -> list[tuple[int, float]]:
+    def _to_pay(self, *, with_factor: bool) -> list[tuple[int, float]]:
         """Return the terms of what remains to pay: all costs, less at most the credits of their payers."""
         all_terms: list[tuple[int, float]] = []
         for payer, costs in self.costs.items():
-            terms = [(column, usd * held if with_held else usd) for column, usd, held in costs]
+            terms = [(column, usd * factor if with_factor else usd) for column, usd, factor in costs]
             all_terms += terms
             credits = (self.instance.credits or {}).get(payer or "", 0.0)
             if credits > 0:

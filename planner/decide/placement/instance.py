@@ -30,7 +30,7 @@ class Group:
     """Runs of a phase start after all runs of the previous phase have ended."""
 
 
-class Block(NamedTuple):
+class SoldBlock(NamedTuple):
     """Hours that are bought at once, and the hours of them in which machines can be used."""
 
     hours: float
@@ -54,13 +54,11 @@ class Bin:
     usd_per_hour: float = 0.0
     """Hourly price of one lane that is bought for a term. See `term_usd`."""
     least_hours: float = 0.0
-    """Of a term that is bought once: paid for each lane that is used."""
-    blocks: tuple[Block, ...] = ()
+    """Hours of a term that are paid for each lane in use, even if its runs take less."""
+    blocks: tuple[SoldBlock, ...] = ()
     """Blocks in which hours are sold, in ascending order. Each lane in use buys one."""
-    origin: int = 0
-    """Index of the bin in the original question. Lanes that were separated keep that of their bin."""
-    twins: int | None = None
-    """Bin that this lane was separated from. Equal lanes are filled in order, so that each plan has one form."""
+    origin: int | None = None
+    """Index of the bin in the original question, which its separated lanes share."""
 
     @property
     def by_term(self) -> bool:
@@ -78,10 +76,10 @@ class Bin:
             return self.usd_per_hour * max(self.least_hours, billed_hours)
         return self.usd_per_hour * self.block_for(billed_hours).hours
 
-    def block_for(self, billed_hours: float) -> Block:
+    def block_for(self, billed_hours: float) -> SoldBlock:
         """Return the shortest block with enough usable hours; an infinite one if no block is long enough."""
         fitting = (block for block in self.blocks if billed_hours <= block.usable_hours * (1 + TOLERANCE))
-        return next(fitting, Block(math.inf, math.inf))
+        return next(fitting, SoldBlock(math.inf, math.inf))
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class Option:
     """Node-hours of its allocation."""
     credits: str | None = None
     """Provider whose credits pay its bill."""
-    held: float = 1.0
+    cost_factor: float = 1.0
     """Factor on its cost in the comparison with the budget: the cost stays below this with the confidence."""
 
 
@@ -126,7 +124,7 @@ class Instance:
     deadline: float = math.inf
     """Hours after the campaign's start."""
     budget: float = math.inf
-    """Limit of the USD that remain to pay if each option costs `held` times its cost."""
+    """Limit of the USD that remain to pay if each option costs `cost_factor` times its cost."""
     most_usd: float = math.inf
     """Limit of the USD that remain to pay at the costs themselves."""
     waiting_usd_per_hour: float = 0.0
@@ -209,10 +207,10 @@ def evaluate(instance: Instance, placed: Sequence[RunsOnLane], *, bound: float =
 
 
 def in_budget(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
-    """Return whether a plan stays within `budget` at the costs times `held`, and within `most_usd` at the costs."""
+    """Return whether a plan stays within `budget` at costs times `cost_factor`, and within `most_usd` at the costs."""
     spent = option_usd(instance, placed)
-    held = {option: usd * instance.options[option].held for option, usd in spent.items()}
-    return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, held) <= instance.budget
+    surely = {option: usd * instance.options[option].cost_factor for option, usd in spent.items()}
+    return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, surely) <= instance.budget
 
 
 def option_usd(instance: Instance, placed: Sequence[RunsOnLane]) -> dict[int, float]:

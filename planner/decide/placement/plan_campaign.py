@@ -91,12 +91,14 @@ def planned_campaign(
     decides = Objective.TIME if asked is Objective.TIME else Objective.COST
     try:
         found = _best_or_row(question, alone, decides)
-        (best, unsure), said = _agreed(found, alone, preferred, decides, catalog, today=today, follow=objective is None)
+        (best, unsure), difference = _agreed(
+            found, alone, preferred, decides, catalog, today=today, follow=objective is None
+        )
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure))
         points: tuple[FeasiblePlan, ...] = ()
         phases = rollout_note([option for option in document.options if option.id in best.options])
-        notes = (*document.notes, *filter(None, [phases]), *said, *plan_notes(best))
+        notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
         if asked is Objective.FRONT:
             solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [
@@ -225,7 +227,7 @@ def _with_starts(
     return tuple(
         option.model_copy(
             update={
-                "earliest_start_hours": earliest_start(each, alone.limits, catalog, question.calendar, today=today),
+                "earliest_start_hours": earliest_start(each, catalog, question.calendar, today=today),
                 "quota": each.candidate.quota if each.candidate is not None else None,
             }
         )

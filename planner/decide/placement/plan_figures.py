@@ -17,9 +17,9 @@ from planner.quantity.interval import Interval
 SAME_END = 0.01
 """Relative difference below which two ends count as equal."""
 SAME_BILL = 0.01
-"""Bills of unlike runs that differ by less, as a share, are one: a solver adds up run by run, and counts in cents.
+"""Relative difference below which two bills of unlike runs count as equal: the solver adds up run by run, in cents.
 
-Equal runs on as many machines are one campaign: its bill is the row's, which counts the checkpoints of all sets."""
+The bill of equal runs on the same number of machines is that of the row, which counts the checkpoints of all sets."""
 ENDS_90 = (0.05, 0.5, 0.95)
 MOST_NAMED = 4
 """Number of sets of machines below which a note lists the trainings of each."""
@@ -42,8 +42,6 @@ def row_of(
 def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
     """Return why the figures of a plan on one option differ from those of its row; None if they do not."""
     placed, hours = plan.placements[0], row.campaign_hours
-    if limits.timezone is not None:
-        return _counted("days of its time zone")
     if row.paid_ahead_hours is None and placed.between is None and any(lane.closes for lane in placed.lanes):
         return _counted("the ends of its windows")
     shares = sorted((lane.count for lane in placed.lanes), reverse=True)

@@ -11,7 +11,6 @@ from datetime import date
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
@@ -19,6 +18,7 @@ from planner.decide.limits import allowed, most_sets
 from planner.decide.outcomes.draws import stays_under
 from planner.decide.placement.candidate import PlacementCandidate, candidate_of, run_hours
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
+from planner.duration.calendar import Calendar
 from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
@@ -130,8 +130,8 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
     if usd is not None:
         options = zip(asked.options, question.candidates, strict=True)
-        held = tuple(replace(option, held=_cost_factor(candidate, usd)) for option, candidate in options)
-        asked = replace(asked, options=held, credits=dict(question.sure_credits))
+        surely = tuple(replace(option, cost_factor=_cost_factor(candidate, usd)) for option, candidate in options)
+        asked = replace(asked, options=surely, credits=dict(question.sure_credits))
     return asked
 
 

@@ -74,7 +74,8 @@ def separated(instance: Instance, bins: set[int]) -> Instance:
     kept: list[Bin] = []
     places: dict[int, range] = {}
     for number, bin_ in enumerate(instance.bins):
-        lanes = [replace(bin_, lanes=1, twins=number)] * bin_.lanes if number in bins else [bin_]
+        origin = number if bin_.origin is None else bin_.origin
+        lanes = [replace(bin_, lanes=1, origin=origin)] * bin_.lanes if number in bins else [bin_]
         places[number] = range(len(kept), len(kept) + len(lanes))
         kept += lanes
     ways = tuple(replace(way, bin=place) for way in instance.ways for place in places[way.bin])

@@ -81,7 +81,7 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
         yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {phrases.short(choice.firm)}"
     if choice.measured is not None and choice.measured is not choice.firm:
         yield f"Measured: {phrases.short(choice.measured)}"
-    yield from _of_the_option(option, phrases, today)
+    yield from _of_the_option(option, phrases, today, whose=None if choice.owned is None else name_of(option))
     if not is_firm(option) and choice.firm is None:
         yield "It may be taken away at any time, and no firm option can be recommended beside it."
     if option.hold is Hold.BUY:
@@ -145,11 +145,12 @@ def _blocks(option: CampaignOption) -> str:
     return f"A block of {length}" if option.at_once == 1 else f"{option.at_once} blocks of up to {length}"
 
 
-def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Iterator[str]:
-    """Yield the facts about the recommended option itself."""
+def _of_the_option(option: CampaignOption, phrases: Phrases, today: date, *, whose: str | None) -> Iterator[str]:
+    """Yield the facts about the recommended option itself. `whose`: its name, if another machine was named before."""
     limits = phrases.limits
     if option.price_stale:
-        yield f"Its price is {option.price_age_days} days old: {renewal(option.price_refreshed)} first."
+        price = "Its price" if whose is None else f"The price of {whose}"
+        yield f"{price} is {option.price_age_days} days old: {renewal(option.price_refreshed)} first."
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.split is not None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 
 from planner.decide.limits import refusals
 from planner.decide.recommend.rank import is_feasible, is_firm, ranked
 from planner.decide.recommend.wording import name_of
-from planner.duration.duration import last_day
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
 from planner.model.owning.hold import Hold
@@ -67,7 +66,7 @@ def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date
     machine = (option.offer or name_of(option)).split("/", 1)[-1]
     days = max(1, math.ceil((option.hours_confident - option.wait_hours) / HOURS_PER_DAY))
     start = max(option.ready_on or today, limits.start or today)
-    end = last_day(start=start, hours=(days + 1) * HOURS_PER_DAY)
+    end = start + timedelta(days=min(days, (date.max - start).days))
     where = f" in {option.region}" if option.region not in (None, "any") else ""
     return (
         f"Please quote {nodes} machines of type {machine}{f' ({each} each)' if each else ''}{where}, all at once and "

@@ -24,7 +24,7 @@ TOO_DEAR = 2.0
 MOST_OF_TIE = 1.5
 """Options within that share of the budget are ties up to this factor of the least cost."""
 MUCH_LESS = 0.75
-"""Share of the likely cost of a prepaid option up to which paying by the hour takes its place."""
+"""Share of a prepaid option's likely cost at which hours replace it that cost more at the confidence."""
 BESIDE_OWN = 1.5
 """Factor of cost that is too dear beside a first option that is owned."""
 EVEN_CHANCE = 0.5
@@ -137,8 +137,9 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
-    best = _likely_cheaper_hours(_best_of_ties(certain, limits), certain, limits)
-    if limits.deadline is not None or limits.prefer is Prefer.TIME:
+    best = _or_hours_as_used(_best_of_ties(certain, limits), certain, limits)
+    priced = limits.waiting_usd_per_hour is not None  # the plan itself says what an hour is worth
+    if limits.deadline is not None or limits.prefer is Prefer.TIME or priced:
         return [best]
     while True:  # each round is over five times faster than the one before
         most = (BESIDE_OWN if best.hold is Hold.HAVE else TOO_DEAR) * ranking_usd(best)
@@ -150,24 +151,55 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
         best = min(faster, key=lambda option: _order(option, limits))
 
 
-def _likely_cheaper_hours(
+def _or_hours_as_used(
     best: CampaignOption, ordered: Sequence[CampaignOption], limits: CampaignLimits
 ) -> CampaignOption:
     """Return the firm option by the hour that replaces a prepaid one; otherwise the given option.
 
-    It likely costs a quarter less, and at the confidence at most twice as much. Prepayment limits the cost, but its
-    unused hours are usually lost.
+    It likely costs a tenth less where it is a tie at the confidence, and a quarter less where it costs up to twice as
+    much there. Prepayment limits the cost, but its unused hours are usually lost. With `prefer: time` the option must
+    be a tie in time.
     """
-    if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
+    ahead, by_time = best.payable_usd, limits.prefer is Prefer.TIME
+    if not _is_paid_ahead(best) or ahead is None:
         return best
-    ahead = _costs_of(best)
-    hourly = [
-        option
-        for option in ordered
-        if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
-        and option.payable_usd is not None and _cost_much_less(_costs_of(option), ahead)
-    ]  # fmt: skip
-    return min(hourly, key=lambda option: _order(option, limits), default=best)
+
+    def takes_its_place(option: CampaignOption) -> bool:
+        owed = option.payable_usd
+        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+            return False
+        if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
+            return False
+        hours = Costs(owed.value, ranking_usd(option))
+        return _replace(hours, Costs(ahead.value, ranking_usd(best)), by_time=by_time)
+
+    instead = [option for option in ordered if takes_its_place(option)]
+    return _best_of_ties(instead, limits) if instead else best
+
+
+class Costs(NamedTuple):
+    """USD that an option likely costs, and that it stays below with the plan's confidence."""
+
+    likely: float
+    confident: float
+
+
+def hours_come_first(hours: Costs, ahead: Costs) -> bool:
+    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone.
+
+    It does if it costs less at the confidence, or likely so much less that it replaces the prepaid one.
+    """
+    return hours.confident < ahead.confident or _replace(hours, ahead)
+
+
+def _replace(hours: Costs, ahead: Costs, *, by_time: bool = False) -> bool:
+    """Return whether hours likely cost enough less than a prepaid option, and at the confidence at most twice as much.
+
+    That is a tenth less where both tie, in time (`by_time`) or at the confidence, and otherwise a quarter less.
+    """
+    is_tie = by_time or hours.confident <= (1 + TIE_FRACTION) * ahead.confident
+    least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
+    return hours.likely <= least * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
@@ -176,8 +208,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     An option that is twice as good in the other of both wins. Otherwise owned comes before rented before bought,
     measured before modelled, undivided before divided, firm before spot, then fewer nodes. The age of a price counts
     only in the cost at the confidence. An option of over 1.5 times the lowest cost is no tie, however large the budget
-    is. No option wins that another beats in everything (`_is_beaten`), or that is prepaid although paying by the hour
-    likely costs less (`_is_paid_in_vain`).
+    is. No option wins that another beats in everything (`_is_beaten`).
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
@@ -185,11 +216,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
     near = [option for option in ordered if decides(option) <= most]
-    unbeaten = [
-        option
-        for option in near
-        if not any(_is_beaten(option, rival) or _is_paid_in_vain(option, rival) for rival in near)
-    ]
+    unbeaten = [option for option in near if not any(_is_beaten(option, rival) for rival in near)]
     ties = sorted(unbeaten, key=lambda option: (_class(option), _order(option, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
@@ -204,47 +231,6 @@ def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
     ):
         return False
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
-
-
-def _is_paid_in_vain(option: CampaignOption, rival: CampaignOption) -> bool:
-    """Return whether a firm rival, paid by the hour, likely costs a tenth less than a prepaid option.
-
-    Prepaid hours that are not used are lost, which the cost at the confidence hardly shows.
-    """
-    if not _is_paid_ahead(option) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not option.hold:
-        return False
-    return _likely_cost_less(_costs_of(rival), _costs_of(option))
-
-
-class Costs(NamedTuple):
-    """USD that an option likely costs, and that it stays below with the plan's confidence."""
-
-    likely: float
-    confident: float
-
-
-def hours_come_first(hours: Costs, ahead: Costs) -> bool:
-    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone.
-
-    It does if it costs less at the confidence, or at most 10 % more there and likely a tenth less, or likely a quarter
-    less and at most twice as much at the confidence.
-    """
-    ties = hours.confident <= (1 + TIE_FRACTION) * ahead.confident
-    cheaper = hours.confident < ahead.confident or (ties and _likely_cost_less(hours, ahead))
-    return cheaper or _cost_much_less(hours, ahead)
-
-
-def _likely_cost_less(hours: Costs, ahead: Costs) -> bool:
-    return hours.likely < (1 - TIE_FRACTION) * ahead.likely
-
-
-def _cost_much_less(hours: Costs, ahead: Costs) -> bool:
-    return hours.likely <= MUCH_LESS * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
-
-
-def _costs_of(option: CampaignOption) -> Costs:
-    assert option.payable_usd is not None, "it is comparable"
-    return Costs(option.payable_usd.value, ranking_usd(option))
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:

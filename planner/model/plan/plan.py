@@ -107,7 +107,7 @@ class CampaignLimits(Frozen):
     mix: Literal["allowed", "never"] = "allowed"
     """Mixing of options: whether the runs may be divided over several. never makes `compare` recommend a single one."""
     start: Day | None = None
-    """First day. Default: today."""
+    """First day, from its beginning. Default: today from noon, after noon the next day."""
     deadline: Day | None = None
     """Last day."""
     budget_usd: Money | None = None

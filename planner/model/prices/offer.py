@@ -94,6 +94,10 @@ class Price(Frozen):
     """Number of instances bought already at `usd_per_hour`, by the price book. Never in a file."""
     beyond_usd_per_hour: Positive | None = None
     """Price of an instance beyond those."""
+    net_until: Day | None = None
+    """Last day of the commitment or discounts behind `usd_per_hour`, by the price book. Never in a file."""
+    later_usd_per_hour: Positive | None = None
+    """Price of an hour after that day."""
     agreed: bool = False
     """True if `usd_per_hour` is a quote or a commitment of the price book, which changes of the list do not affect.
 

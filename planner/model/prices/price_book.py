@@ -27,7 +27,7 @@ class Scope(Frozen):
     region: Text | None = None
     valid_from: Day | None = None
     valid_until: Day | None = None
-    """Last day of validity."""
+    """Last day of validity: of a discount or commitment for hours worked, of a quote for its acceptance."""
 
     def applies(self, price: Price, on: date) -> bool:
         """Return whether the entry applies to this price on this day."""

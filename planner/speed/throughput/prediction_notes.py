@@ -131,8 +131,9 @@ def source_text(asked: Observation, calibration: Calibration, rate: float, evide
 
 
 def part_shares(asked: Observation, calibration: Calibration) -> dict[str, float]:
-    """Return the share of each part of one step."""
+    """Return the share of each part of one step, with the effects of the accelerator's and framework's labels."""
     from planner.speed.estimator.text_estimator import fitted
 
-    shares = kind_of_sample(asked.sample, calibration).step(fitted(calibration), [asked]).shares
-    return {name: float(share[0]) for name, share in shares.items()}
+    shares = kind_of_sample(asked.sample, calibration).model(fitted(calibration), [asked]).place.shares
+    whole = sum(float(share[0]) for share in shares.values())
+    return {name: float(share[0]) / whole for name, share in shares.items()}

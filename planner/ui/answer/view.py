@@ -32,14 +32,13 @@ FILE = "plan.yaml"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def draw(
-    answered: Answered, form: Form, known: StampedCatalog, words: Words, *, today: date, more: Sequence[str] = ()
-) -> None:
+def draw(answered: Answered, form: Form, known: StampedCatalog, words: Words, *, more: Sequence[str] = ()) -> None:
     """Show headline, figures, pinned answers, bars, table, changes that would reverse the answer, and downloads.
 
     `more` has the keys of columns besides the usual ones.
     """
-    page = AnswerPage(answered.document, words, answered.plan.campaign.start or today, more)
+    plan, today, _ = answered.dated
+    page = AnswerPage(answered.document, words, plan.campaign.start or today, more)
     html(page.headline_html())
     html(page.figures_html())
     _pins(Pin(parameters_of(form), page), words)
@@ -58,9 +57,9 @@ def draw(
     if answered.document.notes:
         html(page.notes_html())
     html(page.changes_html())
-    _turns(form, answered, known, words, today=today)
+    _turns(form, answered, known, words)
     _taken(answered, words)
-    _downloads(page, form, answered, known, words, today=today)
+    _downloads(page, form, answered, known, words)
     note(words(LEFT_OUT))
 
 
@@ -93,20 +92,20 @@ def _taken(answered: Answered, words: Words) -> None:
     """Show the assumptions, and the values from the catalog."""
     with st.expander(words("What was assumed")):
         page = AnswerPage(answered.document, words, date.min)
-        html(page.assumptions_html(answered.assumed))
+        html(page.assumptions_html(answered.dated.assumed))
 
 
 def _downloads(
-    page: AnswerPage, form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date
+    page: AnswerPage, form: Form, answered: Answered, known: StampedCatalog, words: Words
 ) -> None:  # fmt: skip
 
     def made() -> Report:
         """Return the report with changes that would reverse the answer. The first time takes seconds."""
         try:
-            advice = turning_points(form, answered.plan, known, today=today, asked=FILE)
+            advice = turning_points(form, answered.dated, known, asked=FILE)
         except InputError:
             advice = None
-        return Report(page.document, words, page.start, today, advice, page.more)
+        return Report(page.document, words, page.start, answered.dated.today, advice, page.more)
 
     with st.container(horizontal=True):
         st.download_button(
@@ -128,13 +127,13 @@ def _downloads(
     note(words("The report prints as two pages to sign. The address of this page reproduces it."))
 
 
-def _turns(form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date) -> None:
+def _turns(form: Form, answered: Answered, known: StampedCatalog, words: Words) -> None:
     """Draw the button, and below it the changes found for this question."""
     if st.button(words("Find the values at which the answer turns"), key="turns"):
         st.session_state["turns-of"] = form
     if st.session_state.get("turns-of") != form:
         return
     try:
-        html(turns_html(turning_points(form, answered.plan, known, today=today, asked=FILE), words))
+        html(turns_html(turning_points(form, answered.dated, known, asked=FILE), words))
     except InputError as error:
         problems([error], words, stands=False)

@@ -117,5 +117,5 @@ def _machine(text: str) -> dict[str, Any]:
     count, _, name = rest.partition("x")
     name, _, price = name.partition("@")
     if hold not in ("have", "buy") or not (count.isascii() and count.isdecimal()) or not name:
-        raise InputError(f"the link: '{text[:60]}' is no machine.", fix="Write machines=have:2xRTX-3090")
+        raise InputError(f"the link: '{text[:60]}' is not a machine.", fix="Write machines=have:2xRTX-3090")
     return {"name": name, "count": count, "buy": hold == "buy", "usd": price or None}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import streamlit as st
 
 from planner import clock
@@ -42,13 +40,13 @@ def render() -> None:
             form = ask(form, known, words, today=today)
         except InputError as error:
             problems.append(error)
-    answered = _answer(form, known, problems, today=today)
+    answered = _answer(form, known, problems)
     if not problems:  # before drawing, so that a change of the page meanwhile keeps the question
         remember(form, words, columns=",".join(more))
     with right:
         parts.problems(problems, words, stands=answered is not None)
         if answered is not None:
-            view.draw(answered, form, known, words, today=today, more=more)
+            view.draw(answered, form, known, words, more=more)
 
 
 def _start(form: Form, words: Words) -> Form:
@@ -107,7 +105,7 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
     return form.changed(model=name_without_secrets(name[:80]), config=config_of_upload(name, data))
 
 
-def _answer(form: Form, known: StampedCatalog, problems: list[InputError], *, today: date) -> Answered | None:
+def _answer(form: Form, known: StampedCatalog, problems: list[InputError]) -> Answered | None:
     """Answer the form. If that fails, return the previous answer.
 
     An unknown network, or anything that is not modelled, returns None, because the previous answer would look like its
@@ -115,7 +113,7 @@ def _answer(form: Form, known: StampedCatalog, problems: list[InputError], *, to
     """
     if not problems:
         try:
-            answered = answer_form(form, known, today=today)
+            answered = answer_form(form, known, now=clock.now())
         except MissingAnswerError as missing:
             problems.append(InputError(f"{missing.what}?", fix="Fill it in the form."))
         except InputError as error:
@@ -128,7 +126,7 @@ def _answer(form: Form, known: StampedCatalog, problems: list[InputError], *, to
     before: Answered | None = st.session_state.get("answered")
     if before is None:
         try:
-            before = answer_form(STARTS[Start.TRAIN], known, today=today)
+            before = answer_form(STARTS[Start.TRAIN], known, now=clock.now())
         except InputError:
             return None
     return before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,13 @@ from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.training_method import NEXT_TOKEN, CompletionTokens, MethodSettings
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import Plan, Training
+from planner.model.plan.plan import CampaignLimits, Plan, Training
 from planner.model.prices.price_book import PriceBook
 from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, MachineRow, Start, WeightsChoice
 from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.question import MachineToBuy, TrainingQuestion
+from planner.use_cases.dated_plans import Counted, DatedPlan, beginning, counted_from
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
 from planner.use_cases.plans import campaign, compare, estimates_of
 from planner.use_cases.recommend import recommend
@@ -44,8 +45,10 @@ class Answered:
     """A plan with its answer and assumptions."""
 
     plan: Plan
+    """Plan as it is written to a file."""
+    dated: DatedPlan
+    """Plan as it was answered, with all assumptions."""
     document: ComparisonDocument
-    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,16 @@ class StampedCatalog:
         return isinstance(other, StampedCatalog) and self.stamp == other.stamp
 
 
-@lru_cache(maxsize=ANSWERS_KEPT)
-def answer_form(form: Form, known: StampedCatalog, *, today: date) -> Answered:
+def answer_form(form: Form, known: StampedCatalog, *, now: datetime) -> Answered:
     """Answer the form's question, or its plan under the form's limits."""
+    limits = plan_of_form(form).campaign if form.start is Start.PLAN else CampaignLimits()
+    return answer_counted(form, known, counted_from(limits.model_copy(update={"deadline": form.deadline}), now=now))
+
+
+@lru_cache(maxsize=ANSWERS_KEPT)
+def answer_counted(form: Form, known: StampedCatalog, counted: Counted) -> Answered:
+    """Answer the form with work counted from a known day."""
+    today = counted.today
     ours = at_our_terms(form, known, today=today)
     catalog = ours.catalog
     if form.start is Start.PLAN:
@@ -72,22 +82,26 @@ def answer_form(form: Form, known: StampedCatalog, *, today: date) -> Answered:
             plan_of_form(form), runs=form.runs, deadline=form.deadline, budget_usd=form.budget,
             electricity_usd_per_kwh=form.kwh, confidence=form.confidence,
         )  # fmt: skip
-        estimated = None if plan.find else _estimates(without_limits(plan), ours, today=today)
-        return Answered(plan, compare(plan, catalog, today=today, estimated=estimated))
+        dated = DatedPlan(beginning(plan, counted.start), today, counted.assumed)
+        estimated = None if plan.find else _estimates(without_limits(dated.plan), ours, today=today)
+        return Answered(plan, dated, compare(dated.plan, catalog, today=today, estimated=estimated))
     asked = plan_of_question(question_of(form, today=today), catalog, today=today)
-    estimated = _estimates(without_limits(asked.plan), ours, today=today)
-    return Answered(asked.plan, compare(asked.plan, catalog, today=today, estimated=estimated), asked.assumed)
+    dated = DatedPlan(beginning(asked.plan, counted.start), today, (*asked.assumed, *counted.assumed))
+    estimated = _estimates(without_limits(dated.plan), ours, today=today)
+    return Answered(asked.plan, dated, compare(dated.plan, catalog, today=today, estimated=estimated))
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def turning_points(form: Form, plan: Plan, known: StampedCatalog, *, today: date, asked: str) -> RecommendationDocument:
+def turning_points(form: Form, dated: DatedPlan, known: StampedCatalog, *, asked: str) -> RecommendationDocument:
     """Return the changes that would reverse the answer to a plan. `asked` is the plan's file for commands."""
+    plan, today, _ = dated
     return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def campaign_of(form: Form, plan: Plan, known: StampedCatalog, objective: str, *, today: date) -> CampaignDocument:
+def campaign_of(form: Form, dated: DatedPlan, known: StampedCatalog, objective: str) -> CampaignDocument:
     """Plan the campaign of a plan at the form's prices."""
+    plan, today, _ = dated
     return campaign(plan, at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 

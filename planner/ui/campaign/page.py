@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import streamlit as st
 
 from planner import clock
@@ -43,7 +41,7 @@ def render() -> None:
         except InputError as error:
             problems.append(error)
         objective = _objective(inputs, words, problems)
-    page, plan = _answer(form, known, objective, words, problems, today)
+    page, plan = _answer(form, known, objective, words, problems)
     if not problems:  # before drawing, so that a change of the page meanwhile keeps the limits
         remember(form, words, objective=None if objective is Objective.COST else objective.value)
     with right:
@@ -63,13 +61,13 @@ def _objective(inputs: Inputs, words: Words, problems: list[InputError]) -> Obje
 
 
 def _answer(
-    form: Form, known: StampedCatalog, objective: Objective, words: Words, problems: list[InputError], today: date
+    form: Form, known: StampedCatalog, objective: Objective, words: Words, problems: list[InputError]
 ) -> tuple[CampaignPage | None, Plan | None]:
     """Plan the campaign of the question. If that fails, return the previous one."""
     if not problems:
         try:
-            plan = answer_form(form, known, today=today).plan
-            document = campaign_of(form, plan, known, objective.value, today=today)
+            answered = answer_form(form, known, now=clock.now())
+            plan, document = answered.plan, campaign_of(form, answered.dated, known, objective.value)
             limits = limits_in_usd(plan.campaign, plan.currency)
             page = CampaignPage(document, words, limits.deadline, limits.budget_usd, limits.confidence)
         except InputError as error:

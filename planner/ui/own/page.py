@@ -51,7 +51,7 @@ def render() -> None:
     form = current_form(problems)
     given = numbers_of_address(NUMBERS, problems)
     try:
-        asked = _asked(answer_form(form, known, today=today).plan)
+        asked = _asked(answer_form(form, known, now=clock.now()).dated.plan)
         known = at_our_terms(form, known, today=today)
     except InputError as error:
         problems.append(error)

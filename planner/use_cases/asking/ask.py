@@ -196,7 +196,7 @@ def samples_and_tokens(text: str) -> tuple[float, float | None]:
     except ValueError:
         numbers = []
     if not numbers or min(numbers) <= 0 or numbers[0] % 1:
-        raise InputError(f"--data {text}: is no number of samples.", fix="Write --data 50000x700: samples x tokens.")
+        raise InputError(f"--data {text}: is not a number of samples.", fix="Write --data 50000x700: samples x tokens.")
     return numbers[0], numbers[1] if len(numbers) > 1 else None
 
 
@@ -268,9 +268,4 @@ def _day(text: str, today: date) -> date:
         return date(year, month, monthrange(year, month)[1])
     except (ValueError, OverflowError):
         fix = "Write --by 2027-06-30, 2027-06, or 3w for three weeks from today."
-        raise InputError(f"--by {text}: is no date.", fix=fix) from None
-
-
-def assumed_lines(assumed: Sequence[str]) -> list[str]:
-    """Return one line per assumption."""
-    return [f"Assumed: {assumption}" for assumption in assumed]
+        raise InputError(f"--by {text}: is not a date.", fix=fix) from None

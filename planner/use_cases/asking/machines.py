@@ -92,7 +92,7 @@ def own_cards(text: str, catalog: Catalog) -> tuple[int, int, str]:
     if counted is None:
         plain = with_plain_digits(text)
         usual = "Write --own 2xRTX-3090, 4x8xA100-40GB-SXM, or a site's id."
-        raise InputError(f"--own {text}: is no machine.", fix=f"Write --own {plain}" if plain != text else usual)
+        raise InputError(f"--own {text}: is not a machine.", fix=f"Write --own {plain}" if plain != text else usual)
     return counted.nodes, counted.per_node, counted.card
 
 

@@ -98,7 +98,7 @@ def plan_launches(
 ) -> list[Planned]:
     """Plan one benchmark on several targets."""
     if len(set(on)) != len(on):
-        raise InputError("--on: a target stands there twice.", fix="Name each once; --repeats measures it again.")
+        raise InputError("--on: names a target twice.", fix="Name each once; --repeats measures it again.")
     for value, name in ((terms.usd_per_hour, "--usd-per-hour"), (terms.reservation, terms.reservation)):
         if value is not None and len(on) > 1:
             raise InputError(f"{name}: is of one machine, and {len(on)} targets are named.", fix="Launch it alone.")

@@ -45,7 +45,7 @@ def launch_price(
     if not target.is_cloud:
         if terms.usd_per_hour is not None:
             return Priced(_given(terms.usd_per_hour), None, target.region)
-        reason = f"{target.id} stands there already; launching on it makes no invoice of its own"
+        reason = f"{target.id} is there already; launching on it makes no invoice of its own"
         return Priced(None, reason, target.region)
     row = current_price(target.id, catalog, kind=KINDS[target.purchase], region=target.region)
     known = _of_row(row) if row is not None and row.usd_per_hour is not None else None

@@ -113,7 +113,7 @@ def _gpus(text: str | None) -> tuple[str | None, int | None]:
         return None, None
     name, _, number = text.rpartition(":")
     if not (number.isascii() and number.isdecimal()) or len(number) > MOST_DIGITS or int(number) < 1:
-        raise InputError(f"--gpus {text}: is no count.", fix=_gpus_fix(text))
+        raise InputError(f"--gpus {text}: is not a count.", fix=_gpus_fix(text))
     return name or None, int(number)
 
 

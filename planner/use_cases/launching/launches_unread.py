@@ -67,7 +67,7 @@ def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[FoundRe
                 name=cluster_name(run_id),
                 where=WHERE,
                 run_id=run_id,
-                detail="the ledger says nothing of it",
+                detail="the ledger does not mention it",
                 verdict="should be gone",
                 alarm=not evidence.down,
                 evidence=evidence,

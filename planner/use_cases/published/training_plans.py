@@ -37,7 +37,7 @@ def plan_of(training: WholeTraining, catalog: Catalog) -> Plan | str:
     run = training.run
     accelerator = accelerator_named(run.gpu, catalog.accelerators, accelerator_aliases())
     if accelerator is None:
-        return f"{run.gpu} is no accelerator of the catalog"
+        return f"{run.gpu} is not an accelerator of the catalog"
     workload = _workload(training)
     if workload is None and training.kind is not TrainingKind.IMAGES and _length(training, "") is None:
         return "the length of its samples is not stated"

@@ -132,7 +132,7 @@ def test_killed_while_it_runs_and_again_at_every_later_state_the_result_comes_ho
     assert record["id"] == client.only_launch()["record_id"]
     assert (record["launch"]["target"], record["launch"]["run_id"]) == ("local", launch["run_id"])
     assert (record["launch"]["price"], record["launch"]["billed"]) == (None, None)
-    assert "stands there already" in record["launch"]["no_price_reason"]
+    assert "is there already" in record["launch"]["no_price_reason"]
 
     said = [last.stdout, last.stderr, client.run("launches", "show", launch["run_id"]).stdout]
     said += [client.run("launches", "logs", launch["run_id"]).stdout]

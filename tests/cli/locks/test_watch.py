@@ -7,7 +7,7 @@ AWS asked 34.61 USD an hour for a p5e and 36.18 for a p5en in 2025, and 39.80 an
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ def frozen_in_2025(tmp_path: Path) -> Path:
     plan_between(folder, "over-budget", "p5en.48xlarge", 60.0, budget_usd=900.0)  # the block too, from 2026
     catalog = catalog_with(IN_2025, date(2025, 11, 15))
     for path in sorted(folder.rglob("*.yaml")):
-        freeze(path, catalog, today=date(2025, 12, 1))
+        freeze(path, catalog, now=datetime(2025, 12, 1, 12, tzinfo=UTC))
     return folder
 
 
@@ -175,4 +175,4 @@ class TestCommand:
         one_error(planner("watch", tmp_path), "holds no lock", "--freeze")
 
     def test_a_folder_that_is_not_there(self, planner, tmp_path):
-        one_error(planner("watch", tmp_path / "none"), "is no folder")
+        one_error(planner("watch", tmp_path / "none"), "is not a folder")

@@ -144,12 +144,13 @@ class TestCurrency:
         assert "is cheaper below 1,120 KRW a USD; today 1,400" in document["sentence"]
 
     def test_a_recommendation_has_the_same_amounts_of_money_as_the_comparison(self, planner, changed):
-        """With the doubt of the rate, which dollars at today's rate do not have."""
+        """Amounts hold the error of the rate, which dollars at today's rate do not."""
         plan = changed("dgx_station_v100", {"currency": WON})
-        compared = {one["id"]: one["local_confident"] for one in planner("compare", plan, "--json").document["options"]}
+        options = planner("compare", plan, "--json").document["options"]
+        compared = {option["id"]: option["local_confident"] for option in options}
         others = planner("recommend", plan, "--json").document["alternatives"]
         assert others
-        assert {one["option"]: one["local_confident"] for one in others}.items() <= compared.items()
+        assert {other["option"]: other["local_confident"] for other in others}.items() <= compared.items()
         table = planner("recommend", plan).out.split("not recommended")[1]
         assert " KRW " in table
         assert " USD " not in table.split("why not")[0]

@@ -65,7 +65,7 @@ def test_one_pass_over_the_reference_takes_a_step_longer(planner) -> None:
             ("--method", "lora", "--completion", "300"), "and no method is stated", id="weights are no method"
         ),
         pytest.param(
-            ("--method", "dpo", "--completion", "few"), "--completion few: is no number of tokens", id="words"
+            ("--method", "dpo", "--completion", "few"), "--completion few: is not a number of tokens", id="words"
         ),
         pytest.param(("--method", "dpo", "--completion", "900-512"), "longer than the longest", id="mean over most"),
         pytest.param(("--method", "dpo", "--reference", "adapters_off"), "needs adapters", id="no adapters"),

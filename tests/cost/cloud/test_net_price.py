@@ -183,3 +183,68 @@ def test_more_nodes_than_were_bought_cost_what_others_do():
         if line.what == "compute"
     }
     assert list(each) == pytest.approx([75])  # 4 x 2 nodes at once, of which 2 are bought
+
+
+ENDING = HELD | {"valid_until": "2026-12-03"}
+"""A commitment that ends three days after the campaign's first."""
+
+
+def bill_of(entries, *, runs, start=date(2026, 12, 1)):
+    """Return the option, with the node-hours and USD of its machines, of a campaign on one p5 under a price book."""
+    catalog = bundled_catalog()
+    row = next(row for row in catalog.prices if (row.node, row.region) == ("aws/p5.48xlarge", "us-east-1"))
+    listed = row.model_copy(
+        update={"usd_per_hour": 100.0, "price_kind": PriceKind.ON_DEMAND, "origin": PriceOrigin.USER}
+    )
+    booked = with_book(catalog.model_copy(update={"own_prices": (listed,)}), book(**entries), on=TODAY)
+    asked = {
+        "schema_version": 1, "name": "p", "workload": {"ref": "gpt-305m"}, "work": {"tokens": 1e10},
+        "campaign": {"runs": runs, "at_once": 1, "start": start},
+        "options": [{"offer": "aws/p5.48xlarge", "region": "us-east-1"}],
+    }  # fmt: skip
+    (option,) = answer_plan(Plan.model_validate(asked), booked, today=TODAY).options
+    lines = [line for line in option.bill.lines if line.quantity_unit == "node-h"]
+    return option, sum(line.quantity for line in lines), sum(line.usd.value for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("entries", "within", "later"),
+    [
+        pytest.param({"commitments": [ENDING]}, 60, 100, id="a commitment, then the list"),
+        pytest.param(
+            {"commitments": [ENDING], "discounts": [discount("a", 0.2)]}, 60, 80, id="a commitment, then the discount"
+        ),
+        pytest.param({"discounts": [discount("a", 0.2, valid_until="2026-12-03")]}, 80, 100, id="a discount"),
+    ],
+)
+def test_hours_after_the_last_day_cost_the_later_price(entries, within, later):
+    """72 hours from the start of December 1 to the end of December 3 at the book's price, the others at the next."""
+    option, hours, usd = bill_of(entries, runs=60)
+    assert hours > 100
+    assert usd == pytest.approx(72 * within + (hours - 72) * later, rel=1e-4)
+    assert f"after 2026-12-03 an hour costs {later} USD" in " ".join(option.notes)
+
+
+def test_work_that_ends_before_the_last_day_costs_the_book_s_price():
+    option, hours, usd = bill_of({"commitments": [ENDING]}, runs=2)
+    assert hours < 24
+    assert usd == pytest.approx(60 * hours, rel=1e-4)
+    assert option.usd_confident < 60 * 72
+
+
+def test_work_that_begins_after_the_last_day_costs_the_later_price():
+    _, hours, usd = bill_of({"commitments": [ENDING]}, runs=2, start=date(2026, 12, 10))
+    assert usd == pytest.approx(100 * hours, rel=1e-4)
+
+
+def test_a_quote_is_accepted_by_its_last_day_and_holds_for_the_work():
+    _, hours, usd = bill_of({"quotes": [QUOTE | {"valid_until": "2026-12-03"}]}, runs=60)
+    assert usd == pytest.approx(70 * hours, rel=1e-4)
+
+
+def test_the_cost_at_the_confidence_counts_the_later_price():
+    """What lasts longer than likely costs more by the hour too: its excess is all at the later price."""
+    ending, hours, _ = bill_of({"commitments": [ENDING]}, runs=60)
+    plain, _, _ = bill_of({"commitments": [HELD]}, runs=60)
+    sure_hours = hours * plain.usd_confident / plain.campaign_usd.value
+    assert ending.usd_confident == pytest.approx(72 * 60 + (sure_hours - 72) * 100, rel=0.02)

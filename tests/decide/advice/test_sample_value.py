@@ -13,7 +13,7 @@ import pytest
 from planner.decide.advice.sample_value import Action, picked, regret_of, sample_values
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.draws import SAMPLES, mixed
-from planner.decide.outcomes.learnt import Learnt, Measurement
+from planner.decide.outcomes.learnt import Learnt, PlannedMeasurement
 from planner.model.answer.option_estimate import CampaignOption
 
 NORMAL = NormalDist()
@@ -52,7 +52,7 @@ class TwoOptions:
 
 def worth(*, lead: float, sd: float, noise: float = 0.0) -> float:
     rule = TwoOptions(lead, sd)
-    measurement = Measurement("doubtful", rule.causes, sd, noise)
+    measurement = PlannedMeasurement("doubtful", rule.causes, sd, noise)
     _, (value,) = sample_values(rule, [picked(rule, measurement)])
     return value.worth
 
@@ -87,7 +87,7 @@ def test_it_falls_as_the_result_gets_less_certain() -> None:
 
 def test_what_cannot_change_the_decision_is_worth_nothing() -> None:
     rule = TwoOptions(lead=1e6, sd=0.1)
-    regret, (value,) = sample_values(rule, [picked(rule, Measurement("doubtful", rule.causes, 0.1, 0.03))])
+    regret, (value,) = sample_values(rule, [picked(rule, PlannedMeasurement("doubtful", rule.causes, 0.1, 0.03))])
     assert (regret, value.worth, value.chance_to_change, value.instead) == (0.0, 0.0, 0.0, None)
 
 

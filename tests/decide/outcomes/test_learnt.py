@@ -1,4 +1,4 @@
-"""What one result tells of the errors of several options, against Gaussian conditioning by hand."""
+"""Errors of several options given one result, compared with Gaussian conditioning by hand."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from planner.decide.outcomes.draws import mixed
-from planner.decide.outcomes.learnt import Learnt, Measurement
+from planner.decide.outcomes.learnt import Learnt, PlannedMeasurement
 
 SHARED, OWN = ("site", math.sqrt(0.02)), math.sqrt(0.02)
 ONE, OTHER = (SHARED, ("one", OWN)), (SHARED, ("other", OWN))
 """Two errors of variance 0.04 and covariance 0.02."""
-MEASURED = Measurement("one", ONE, 0.2, 0.2)
+MEASURED = PlannedMeasurement("one", ONE, 0.2, 0.2)
 SAMPLED = 3 / math.sqrt(2048)
 """Three standard errors of a correlation of independent samples."""
 
@@ -44,7 +44,7 @@ def test_slices_are_equally_likely_and_hold_every_sample_once() -> None:
     assert np.mean(scores) == pytest.approx(0.0, abs=0.02)
 
 
-def test_a_measurement_without_doubt_and_noise_tells_nothing() -> None:
-    certain = Measurement("one", (), 0.0, 0.0)
+def test_a_measurement_without_uncertainty_and_noise_changes_nothing() -> None:
+    certain = PlannedMeasurement("one", (), 0.0, 0.0)
     normal = mixed(ONE)
     assert (Learnt(certain, 0.0).moved(normal, "one", ()) == normal).all()

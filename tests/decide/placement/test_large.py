@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from planner.decide.placement import large, solve
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.greedy import rounded_plan
 from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, RunsOnLane, Solution, Way
-from planner.decide.placement.large import solve_large
+from planner.decide.placement.large import rounded_plan, solve_large
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.small import solve_small
 from tests.decide.placement.every_assignment import outcome

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.instance import Bin, Block, Group, Instance, Objective, Option, Way
+from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, SoldBlock, Way
 from planner.decide.placement.solve import solve
 from tests.decide.placement.every_assignment import every_outcome
 
@@ -35,7 +35,7 @@ def bins(draw: st.DrawFn) -> Bin:
         case "term":
             return Bin(lanes=lanes, usd_per_hour=draw(USD), least_hours=draw(st.sampled_from([1.0, 4.0])))
         case "block":
-            return Bin(lanes=lanes, usd_per_hour=draw(USD), blocks=(Block(4.0, 3.5), Block(8.0, 7.5)))
+            return Bin(lanes=lanes, usd_per_hour=draw(USD), blocks=(SoldBlock(4.0, 3.5), SoldBlock(8.0, 7.5)))
     return Bin(lanes=lanes, opens=draw(st.sampled_from([0.0, 1.0])))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.instance import Bin, Block, Group, Instance, Objective, Option, Way
+from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, SoldBlock, Way
 from planner.decide.placement.solve import solve
 
 
@@ -18,7 +18,7 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
             2,
             pool="site",
             usd_per_hour=3.0,
-            blocks=tuple(Block(hours, hours - 0.5) for hours in (4.0, 8.0, 12.0, 24.0)),
+            blocks=tuple(SoldBlock(hours, hours - 0.5) for hours in (4.0, 8.0, 12.0, 24.0)),
         ),
     )
     ways = (

@@ -179,8 +179,9 @@ def test_a_purchase_ranks_by_cash_out_less_what_is_sold_after() -> None:
 
 
 def test_a_machine_that_is_ready_late_misses_the_deadline() -> None:
-    """700 of 744 hours are enough, but not from the 22nd of February on."""
-    late = option("bought", 700, 10, hold="buy", ready_on=date(2027, 2, 22), finish=date(2027, 3, 23))
+    """700 of 744 hours are enough, but not from the 22nd of February on, 93 days - 12 hours after noon of today."""
+    came = {"ready_on": date(2027, 2, 22), "wait_hours": 93 * 24 - 12.0}
+    late = option("bought", 700, 10, hold="buy", finish=date(2027, 3, 23), **came)
     answer = compared([late], THIRTY_DAYS)
     assert answer.recommended is None
     assert answer.options[0].chance_deadline == 0
@@ -319,6 +320,19 @@ def test_the_recommended_option_keeps_the_budget_and_is_not_far_from_the_cheapes
         slower, rounds = slower / 5, rounds + 1
     assert taken.usd_confident <= max(cheapest * 1.1, cheapest + 0.01 * budget) * 2**rounds * (1 + 1e-9)
     assert len({one.id for one in answer.options}) == len(chosen)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "first"),
+    [
+        pytest.param(None, "fast", id="nothing stated: five times faster at under twice the cost"),
+        pytest.param(0.02, "slow", id="10 + 1.2 USD against 15.5 + 0.2"),
+        pytest.param(0.2, "fast", id="10 + 12 USD against 15.5 + 2"),
+    ],
+)
+def test_a_stated_price_of_waiting_takes_the_place_of_the_five_times_rule(waiting: float | None, first: str) -> None:
+    options = [option("slow", 60, 10), option("fast", 10, 15.5)]
+    assert compared(options, CampaignLimits(waiting_usd_per_hour=waiting)).recommended == first
 
 
 @given(points)

@@ -8,7 +8,8 @@ from datetime import date
 import pytest
 
 from planner.adapters.workspace import examples_dir
-from planner.present.page.sentences import SENTENCES, translated
+from planner.model.answer.documents import ComparisonDocument
+from planner.present.page.sentences import SENTENCES, notes_text, translated
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, Words
 from planner.use_cases.catalogs import catalog_for
 from planner.use_cases.plans import compare, read_plan
@@ -106,3 +107,14 @@ def test_every_form_is_found_by_itself(form: str) -> None:
 def test_a_name_with_commas_is_a_name() -> None:
     text = translated("Sooner: Lambda, 1x H100, done by 2026-12-22, at most 4,370,000 KRW.", KO)
     assert text == "더 빠른 선택지: Lambda, 1x H100, 2026-12-22까지 완료, 최대 4,370,000 KRW."
+
+
+def test_notes_are_translated_without_their_full_stop() -> None:
+    """Notes of an answer are sentences without a full stop."""
+    note = "the exchange rate, 1,439 KRW a USD, is 332 days old: write today's under currency in the plan"
+    answer = ComparisonDocument(
+        plan="p", assumptions=(), notes=(note,), runs=1, deadline=None, deadline_hours=None, budget_usd=None,
+        recommended=None, nearest=None, sentence="", options=(),
+    )  # fmt: skip
+    [text] = notes_text(answer, KO)
+    assert text == "환율(1달러당 1,439 KRW)이 332일 전 것입니다. 계획의 currency에 오늘 환율을 쓰십시오"

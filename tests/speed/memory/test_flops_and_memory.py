@@ -1,4 +1,4 @@
-"""Counts against published figures: model cards, the ZeRO paper, published activation sizes."""
+"""Counts compared with published figures: model cards, the ZeRO paper, published activation sizes."""
 
 from __future__ import annotations
 
@@ -61,8 +61,10 @@ def test_states_match_the_zero_paper(strategy: Strategy, devices: int, expected_
 
 
 def test_the_support_case_does_not_fit_forty_gib(catalog: Catalog) -> None:
-    """Qwen3-0.6B, batch 4 x 4,096, ZeRO-2 on 32: 36.8 GiB of activations, 9.3 of fp32 logits at the least; states are
-    16-bit weights 1.11 and a 32nd of the optimizer's 12 bytes, 0.21."""
+    """Qwen3-0.6B, batch 4 x 4,096, ZeRO-2 on 32, needs 36.8 GiB of activations and at least 9.3 of fp32 logits.
+
+    States are 1.11 GiB of 16-bit weights, and 0.21 of the optimizer's 12 bytes divided by 32.
+    """
     need = device_memory(
         TrainingSetup(
             workload="asked",
@@ -81,7 +83,7 @@ def test_the_support_case_does_not_fit_forty_gib(catalog: Catalog) -> None:
 
 
 def test_published_peak_of_llama_on_one_h100_node(catalog: Catalog) -> None:
-    """torchtitan, 8B, batch 1 x 8,192, 8x H100, full checkpointing cannot need more than the card has."""
+    """A published run (torchtitan, 8B, batch 1 x 8,192, 8x H100, full checkpointing) fits its card."""
     need = device_memory(
         TrainingSetup(
             workload="asked",

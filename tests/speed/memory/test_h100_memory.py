@@ -1,4 +1,4 @@
-"""The memory model against what one H100 80GB held with torch 2.11 (h100_peaks.csv).
+"""The memory model compared with the measured peaks of one H100 80GB with torch 2.11 (h100_peaks.csv).
 
 `first_step_gib` and `steady_gib` are `torch.cuda.max_memory_allocated` of the first, eager step and of a later one,
 measured with expandable segments. `recorded_*` are from earlier results of the same settings without them, whose peak
@@ -91,27 +91,27 @@ def test_the_tensors_of_a_step_are_within_a_tenth(row: MemoryRow) -> None:
     ],
     ids=lambda row: row.name,
 )
-def test_what_the_device_must_have_is_within_a_tenth_of_the_recorded_runs(row: MemoryRow) -> None:
+def test_the_needed_memory_is_within_a_tenth_of_the_recorded_runs(row: MemoryRow) -> None:
     assert row.recorded_reserved_gib is not None
     assert row.recorded_in_use_before_gib is not None
     took_gib = row.recorded_reserved_gib + row.recorded_in_use_before_gib
     assert estimate(row, compiled=row.compiled).total_gib == pytest.approx(took_gib, rel=0.1, abs=0.5)
 
 
-def test_an_eager_step_of_the_compiled_run_is_what_the_record_shows() -> None:
+def test_the_compiled_run_s_record_is_that_of_its_eager_first_step() -> None:
     row = next(row for row in ROWS if row.name == "qwen-compile-b8")
-    moments_gib = 8 * 596_049_920 / GIB  # not there yet in the first step
+    moments_gib = 8 * 596_049_920 / GIB  # they do not exist yet in the first step
     assert estimate(row, compiled=False).tensors_gib - moments_gib == pytest.approx(row.first_step_gib, rel=0.02)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_with_expandable_segments_the_device_must_have_little_more_than_is_reserved(row: MemoryRow) -> None:
+def test_with_expandable_segments_little_more_is_needed_than_is_reserved(row: MemoryRow) -> None:
     context_gib = 1.31  # at the end of each run, with NCCL and cuBLAS
     took_gib = row.reserved_expandable_gib + context_gib
     assert estimate(row, compiled=row.compiled).total_gib == pytest.approx(took_gib, rel=0.15, abs=0.5)
 
 
-def test_the_headline_needs_what_its_record_says() -> None:
+def test_the_headline_run_needs_the_memory_in_its_record() -> None:
     memory = bundled_catalog().runs["h100-sxm-qwen3-0.6b-compiled-b8"].memory
     row = next(row for row in ROWS if row.name == "qwen-compile-b8")
     took_gib = memory["peak_reserved_gib"] + memory["context_gib"]
@@ -119,7 +119,7 @@ def test_the_headline_needs_what_its_record_says() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_nothing_is_refused_that_ran(row: MemoryRow) -> None:
+def test_trainings_that_ran_are_not_refused(row: MemoryRow) -> None:
     h100_gib = 80.0
     chance = chance_within([PossibleNeed(1.0, estimate(row, compiled=row.compiled).total_gib)], h100_gib)
     assert fits_device(chance) != "no"
@@ -140,7 +140,7 @@ def test_nothing_is_refused_that_ran(row: MemoryRow) -> None:
         pytest.param("gpt-305m", 2 * 64 + 4 * 32 + 3 * 32 + 32 + 2 * 128, 16_384, id="GPT-305M, eager"),
     ],
 )
-def test_a_layer_saves_what_the_snapshot_lists(workload: str, tensors_mib: int, tokens: int) -> None:
+def test_a_layer_saves_the_tensors_of_the_snapshot(workload: str, tensors_mib: int, tokens: int) -> None:
     architecture, _ = network(workload)
     layer = family_of(architecture).layers[-1]
     counted = layer_activation_bytes(
@@ -172,10 +172,10 @@ def test_the_pieces_of_a_loss_add_up_the_heads_gradient_in_fp32() -> None:
 
 
 def test_accumulation_keeps_a_second_set_of_gradients() -> None:
-    one = next(row for row in ROWS if row.name == "qwen-compile-b8")
+    single = next(row for row in ROWS if row.name == "qwen-compile-b8")
     four = next(row for row in ROWS if row.accumulation == 4)
-    measured = four.steady_gib - one.steady_gib
-    assert estimate(four, compiled=True).tensors_gib - estimate(one, compiled=True).tensors_gib == pytest.approx(
+    measured = four.steady_gib - single.steady_gib
+    assert estimate(four, compiled=True).tensors_gib - estimate(single, compiled=True).tensors_gib == pytest.approx(
         measured, rel=0.02
     )
 

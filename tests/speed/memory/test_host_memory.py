@@ -1,4 +1,4 @@
-"""What waits in the memory of hosts: by hand 8 bytes of two moments for each of the 70,553,706,496 parameters."""
+"""Training states in host memory, by hand: 8 bytes of two moments for each of the 70,553,706,496 parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.speed.throughput.asking import asked
 
 PARAMETERS = 70_553_706_496
 MOMENTS_GIB = 8 * PARAMETERS / 2**30
-"""525.7 GiB over all nodes, where the states are shared out."""
+"""525.7 GiB over all nodes, if the states are sharded."""
 
 
 def offloading(
@@ -49,14 +49,14 @@ def fitted(catalog: Catalog, **changes: Any) -> DeviceFit:
         pytest.param({}, 1, 0.0, id="nothing leaves the device"),
     ],
 )
-def test_what_waits_on_a_host_is_what_leaves_its_devices(
+def test_a_host_stores_the_states_that_leave_its_devices(
     catalog: Catalog, training: dict[str, Any], nodes: int, gib: float
 ) -> None:
     job, candidate = offloading(catalog, nodes=nodes, **training)
     assert waiting_gib(job, candidate, paged=0.0) == pytest.approx(gib)
 
 
-def test_of_a_paged_optimizer_the_share_waits_that_the_device_has_no_room_for(catalog: Catalog) -> None:
+def test_a_host_stores_the_share_of_a_paged_optimizer_for_which_the_device_lacks_room(catalog: Catalog) -> None:
     job, candidate = offloading(catalog, optimizer="paged-adamw")
     assert waiting_gib(job, candidate, paged=0.25) == pytest.approx(MOMENTS_GIB / 4)
     assert waiting_gib(job, candidate, paged=0.0) == 0.0
@@ -71,7 +71,7 @@ def test_a_host_that_is_too_small_is_refused_with_both_sizes(catalog: Catalog) -
     assert fitted(catalog, host_gib=526).fits is True
 
 
-def test_a_host_whose_memory_nobody_states_is_not_refused_but_said(catalog: Catalog) -> None:
+def test_a_host_of_unknown_memory_is_accepted_with_a_note(catalog: Catalog) -> None:
     unknown = fitted(catalog, host_gib=None)
     assert unknown.fits is True
     assert "526 GiB wait in the memory of each host, whose size is not known" in (unknown.note or "")

@@ -1,4 +1,4 @@
-"""Memory of low-rank adaptation, worked by hand; the trace of autograd is the second method (test_memory_trace.py)."""
+"""Memory of low-rank adaptation, by hand; a trace of autograd is the second method (test_memory_trace.py)."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, froz
         pytest.param(FrozenFormat.NF4, Strategy.ZERO3, 4, id="4 bits, sharded"),
     ],
 )
-def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
-    """Three layers' maps of 128 + 64 + 384 at 2 bytes, or 4 bits and an fp32 scale for 64 of them; the rest at 2."""
+def test_frozen_weights_in_their_own_format(frozen, strategy, shards):
+    """The maps of three layers, 128 + 64 + 384, have 2 bytes, or 4 bits and one fp32 scale per 64; the rest has 2."""
     maps, rest = 3 * 576, 2 * 800 + 3 * 16 + 8
-    each = {FrozenFormat.SIXTEEN_BIT: 2.0, FrozenFormat.NF4: 0.5 + 4 / 64}[frozen]
+    bytes_per_map_weight = {FrozenFormat.SIXTEEN_BIT: 2.0, FrozenFormat.NF4: 0.5 + 4 / 64}[frozen]
     trained = {Strategy.DDP: 16, Strategy.FSDP2: 16 / 4, Strategy.ZERO2: 2 + 14 / 4, Strategy.ZERO3: 16 / 4}[strategy]
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
     counted = device_states(SMALL, strategy=strategy, devices=4, adapters=adapters)
-    assert counted.after_backward == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
+    assert counted.after_backward == pytest.approx((bytes_per_map_weight * maps + 2 * rest) / shards + trained * 168)
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,16 @@ def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
         pytest.param(FrozenFormat.NF4, 2 * 2 * 576, id="two layers expanded"),
     ],
 )
-def test_what_stands_there_a_second_time(frozen, expected):
+def test_second_copies_of_frozen_weights(frozen, expected):
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
     bucket = buffer_bytes(SMALL, strategy=Strategy.ZERO2, precision=Precision.BF16, adapters=adapters)
-    assert bucket == expected + 2 * 168, "a bucket of gradients holds no more than what is trained"
+    assert bucket == expected + 2 * 168, "a bucket is not larger than the trained parameters"
     assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
 
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2])
-def test_weights_that_an_adapter_forms_come_on_top_under_every_strategy(strategy):
-    """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers: 576 bytes of LoHa that LoRA has not."""
+def test_materialized_weights_are_added_under_every_strategy(strategy):
+    """Query 8 x 8 and value 8 x 4 of three layers at 16 bit: LoHa needs 576 bytes more than LoRA."""
     how = {"strategy": strategy, "precision": Precision.BF16, "checkpointing": Checkpointing.NONE}
     both = []
     for adapters in (QUERY_VALUE, LOHA):
@@ -117,7 +117,7 @@ def test_weights_that_an_adapter_forms_come_on_top_under_every_strategy(strategy
         pytest.param(LOHA, 0, id="no inner values"),
     ],
 )
-def test_what_a_layer_saves_by_hand(adapters, inner):
+def test_the_bytes_that_a_layer_saves_by_hand(adapters, inner):
     """16 bit: norms 2 x 4 x 8; query, output 2 x 2 x 8, key, value 2 x 2 x 4, sums 4 x 2; gate, up, silu 3 x 2 x 16;
     one input of query and value 2 x 8."""
     counted = lora_layer_bytes(
@@ -126,8 +126,8 @@ def test_what_a_layer_saves_by_hand(adapters, inner):
     assert counted == 64 + (32 + 16 + 8) + 96 + 16 + inner
 
 
-def test_maps_that_a_network_has_not_save_nothing():
-    """No gate stands before gelu."""
+def test_maps_that_a_network_lacks_save_nothing():
+    """GELU has no gate."""
     without_gate = SMALL.model_copy(update={"mlp": "gelu"})
     saved = [
         lora_layer_bytes(
@@ -144,8 +144,8 @@ def test_maps_that_a_network_has_not_save_nothing():
 
 
 @pytest.mark.parametrize(("checkpointing", "layers"), [(Checkpointing.NONE, 3), (Checkpointing.FULL, 1)])
-def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing, layers):
-    """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the one that is computed again."""
+def test_only_loha_keeps_materialized_weights(checkpointing, layers):
+    """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the recomputed one."""
     for adapters, kept in ((LOHA, layers * 2 * (64 + 32)), (DORA, 0), (QUERY_VALUE, 0)):
         materialised = materialised_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
         assert materialised == pytest.approx(kept)
@@ -153,7 +153,7 @@ def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing,
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])
 @pytest.mark.parametrize("checkpointing", list(Checkpointing))
-def test_adapters_need_less_than_full_training_and_more_where_they_are_larger(strategy, checkpointing):
+def test_adapters_need_less_than_full_training_and_larger_ones_need_more(strategy, checkpointing):
     def total(adapters: Adapters | None) -> float:
         memory = device_memory(
             TrainingSetup(

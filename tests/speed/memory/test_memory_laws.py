@@ -1,4 +1,4 @@
-"""Laws that memory obeys whatever the network."""
+"""Laws of the memory model that hold for every network."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ SETTINGS = st.fixed_dictionaries(
 @given(decoder=decoders(), settings=SETTINGS, more=st.integers(1, 1000))
 @pytest.mark.parametrize("what", ["micro_batch", "seq_len"])
 def test_more_tokens_never_need_less(what: str, decoder: Decoder, settings: dict[str, Any], more: int) -> None:
-    """They need more where the device is fullest with activations, and the same where it is with states."""
+    """The need rises if memory peaks with activations, and stays equal if it peaks with states."""
     bigger = settings | {what: settings[what] + more}
     before, after = (memory_of(decoder, **how) for how in (settings, bigger))
     assert after.total_gib >= before.total_gib
@@ -98,7 +98,7 @@ def test_more_shards_need_less(decoder: Decoder, settings: dict[str, Any], more:
         assert many <= few * (1 + 1e-12)
     elif settings["devices"] > 1:
         assert few == many
-    else:  # DistributedDataParallel's buckets, which one device does without
+    else:  # a single device has no buckets of DistributedDataParallel
         assert few <= many
 
 
@@ -125,7 +125,7 @@ def test_the_total_is_the_sum_of_its_parts(decoder: Decoder, settings: dict[str,
         pytest.param([{"eager_attention": False}, {"eager_attention": True}], id="attention written out"),
     ],
 )
-def test_what_saves_memory_never_needs_more(
+def test_settings_that_save_memory_never_need_more(
     decoder: Decoder, settings: dict[str, Any], least_first: list[dict[str, Any]]
 ) -> None:
     needs = []
@@ -165,7 +165,9 @@ def test_the_chance_by_hand() -> None:
     chance=st.floats(0.01, 0.99),
     more=st.floats(1.0, 10.0),
 )
-def test_the_size_for_a_chance_has_it_and_a_larger_one_no_less(needs: list[float], chance: float, more: float) -> None:
+def test_the_size_for_a_chance_has_that_chance_and_a_larger_size_no_less(
+    needs: list[float], chance: float, more: float
+) -> None:
     likely = [PossibleNeed(1 / len(needs), need) for need in needs]
     size = size_for(likely, chance)
     assert chance_within(likely, size) == pytest.approx(chance, abs=2e-3)
@@ -173,7 +175,7 @@ def test_the_size_for_a_chance_has_it_and_a_larger_one_no_less(needs: list[float
 
 
 @given(stated=st.sets(st.sampled_from(["loss", "kernels", "fused_step"])))
-def test_what_is_not_stated_is_every_likely_setting_once(stated: set[str]) -> None:
+def test_unstated_settings_take_every_value_once(stated: set[str]) -> None:
     trainer = TrainerMemory(loss=Loss.CHUNKED)
     found = alternatives(trainer, stated)
     assert sum(weight for weight, _ in found) == pytest.approx(1)
@@ -200,7 +202,7 @@ def test_a_chance_in_a_word(chance: float, expected: str) -> None:
 def test_more_memory_never_lowers_the_chance_to_fit(
     decoder: Decoder, settings: dict[str, Any], size: float, more: float
 ) -> None:
-    """The device has more; trainer and training are the same."""
+    """Only the device's memory changes; trainer and training are the same."""
     ways = [
         PossibleNeed(weight, memory_of(decoder, **settings | {"trainer": trainer}).total_gib)
         for weight, trainer in alternatives(settings["trainer"], ())
@@ -214,12 +216,12 @@ def test_more_memory_never_lowers_the_chance_to_fit(
 def test_adapters_never_need_more_than_all_weights(
     decoder: Decoder, settings: dict[str, Any], rank: int, frozen: FrozenFormat
 ) -> None:
-    """The same recomputation and kernels, weights whole on each device.
+    """Recomputation and kernels are equal, and weights are not sharded.
 
-    Beside sharded weights adapters were measured to hold 1.2 layers more (`MemoryConstants.sharded_adapters`), which
-    outweighs the states of many shards. Beside quantized weights peft casts the residual stream to fp32
-    (`prepare_model_for_kbit_training`): two tensors of a layer, each 2 bytes wider. A network of one narrow layer saves
-    fewer states than that, so it is allowed for.
+    With sharded weights, adapters were measured to need 1.2 layers more (`MemoryConstants.sharded_adapters`), which
+    outweighs the states of many shards. With quantized weights, PEFT casts the residual stream to fp32
+    (`prepare_model_for_kbit_training`): two tensors of a layer are 2 bytes wider per number. This is more than the
+    saved states of a network with one narrow layer, so the test adds it.
     """
     assume(settings["strategy"] not in SHARDS_WEIGHTS)
     alike = {"offload": Offload.NONE, "optimizer": Optimizer.ADAMW, "weights": WeightFormat.MIXED}
@@ -247,7 +249,7 @@ def test_offloading_never_needs_more(least_first: list[Offload], decoder: Decode
 def test_a_pipeline_of_four_stages_keeps_the_micro_batches_in_flight_and_four_at_most(
     in_flight: int | None, kept_at_once: int
 ) -> None:
-    """Each of four equal stages holds a quarter of the layers: as many quarters as micro-batches are in flight."""
+    """Each of four equal stages has a quarter of the layers, and keeps them for each micro-batch in flight."""
     decoder = Decoder(
         layers=8, hidden=128, heads=4, kv_heads=4, head_dim=32, ffn_hidden=512, mlp="gelu", norm="rmsnorm",
         positions="rope", max_positions=1024, vocab=1000, tied_head=False,

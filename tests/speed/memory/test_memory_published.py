@@ -1,4 +1,4 @@
-"""Memory against published peaks; where nobody published the network's numbers, they are copied with their source."""
+"""Memory compared with published peaks; networks outside the catalog are described here with their source."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def fsdp2(
     return device_memory(setup, devices=devices, trainer=trainer, accumulates=accumulates)
 
 
-# What torch's allocator reserved on the hungriest device. In 2024 torch.compile was of the blocks alone and the loss
-# stayed eager; from April 2025 it is compiled with them.
+# Memory that torch's allocator reserved on the fullest device. In 2024 only the blocks were compiled and the loss was
+# eager; from April 2025 the loss is compiled too.
 # torchtitan, benchmarks/llama3_h100_202412_torchtitan.md, tables 1 to 3 (H100 of 96 GB);
 # benchmarks/llama3_8b_h200_2025-06_torchtitan.md; pull request 996 of 2025-03-20.
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_llama_within_ten_percent_of_torchtitan(
 
 
 def mpt(*, layers: int, hidden: int, heads: int, published_parameters: int) -> Decoder:
-    """MPT at 2,048 tokens; the published number of parameters says that it has biases and a position table."""
+    """Return MPT at 2,048 tokens; its published number of parameters implies biases and a position table."""
     decoder = Decoder(
         layers=layers,
         hidden=hidden,
@@ -131,13 +131,13 @@ def test_the_micro_batches_of_llm_foundry_fit(
 
 
 def test_selective_keeps_every_second_product_of_llama(catalog: Catalog) -> None:
-    """By hand, per hidden unit: input 2, query 2, value 0.5, attention 2, gate 7, down 2, log-sum-exp 128 / 4,096."""
+    """Bytes per hidden unit: input 2, query 2, value 0.5, attention 2, gate 7, down 2, log-sum-exp 128 / 4,096."""
     decoder = catalog.presets["llama3-8b"].architecture
     kept = selective_layer_bytes(family_of(decoder).layers[-1], precision=Precision.BF16)
     assert kept / decoder.hidden == 2 + 2 + 0.5 + 2 + 7 + 2 + 4 * 32 / 4096
 
 
-def test_keeping_every_product_would_be_the_about_25_that_is_said_of_it(catalog: Catalog) -> None:
+def test_keeping_every_product_gives_the_published_25_bytes(catalog: Catalog) -> None:
     decoder = catalog.presets["llama3-8b"].architecture
     the_other_products = 0.5 + 2 + 7  # key, attention's output, up
     kept = (
@@ -148,7 +148,7 @@ def test_keeping_every_product_would_be_the_about_25_that_is_said_of_it(catalog:
 
 
 def test_selective_keeps_four_tensors_of_a_gpt_block(catalog: Catalog) -> None:
-    """By hand: input 2, query 2, value 2, attention 2, up 8, log-sum-exp 4 x 16 heads / 1,024."""
+    """Bytes per hidden unit: input 2, query 2, value 2, attention 2, up 8, log-sum-exp 4 x 16 heads / 1,024."""
     decoder = catalog.presets["gpt-305m"].architecture
     kept = selective_layer_bytes(family_of(decoder).layers[-1], precision=Precision.BF16)
     assert kept / decoder.hidden == 2 + 2 + 2 + 2 + 8 + 4 * 16 / 1024
@@ -189,9 +189,9 @@ def test_buffers(catalog: Catalog, strategy: Strategy, precision: Precision, exp
     assert buffer_bytes(decoder, strategy=strategy, precision=precision) / GIB == pytest.approx(expected_gib, rel=1e-6)
 
 
-# What torch's allocator held at most, GiB, for Mistral 7B with adapters of rank 16 on the attention's maps, all
-# layers recomputed, 4,096 tokens, eager kernels. IBM fms-acceleration, plugins/accelerated-peft and framework
-# benchmarks, September 2024 (catalogs/evidence/fms_acceleration.csv has their speeds).
+# Peak of torch's allocator in GiB for Mistral 7B with adapters of rank 16 on the attention's maps, full checkpointing,
+# 4,096 tokens, eager kernels. Source: IBM fms-acceleration, plugins/accelerated-peft and framework benchmarks,
+# September 2024 (their speeds are in catalogs/evidence/fms_acceleration.csv).
 @pytest.mark.parametrize(
     ("frozen", "devices", "micro_batch", "published_gib"),
     [

@@ -1,4 +1,4 @@
-"""The arithmetic in the sources of a device's memory gives the number beside it, whatever is trained and how."""
+"""The arithmetic in the source texts of a device's memory gives the stated number, for every kind of training."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.bundled import bundled_catalog
 
 GIB = 2**30
 ASIDE = re.compile(r"(, under | /? ?\(checkpointing |, the head|, \w+ loss).*")
-"""What follows the arithmetic."""
+"""Text after the arithmetic."""
 SUM_BEFORE = re.compile(r" = [\d.e+-]+ bytes")
-"""A product's factor, written out again."""
+"""Sum of a product's factor, which repeats its terms."""
 WORD = re.compile(r"(?<![\d.])[a-zA-Z'-]+(?!\w)")
 
 QUESTIONS: dict[str, dict[str, Any]] = {
@@ -68,11 +68,11 @@ def _recomputed(source: str) -> float:
     """Evaluate the arithmetic of a source."""
     text = SUM_BEFORE.sub("", ASIDE.sub("", source)).replace(",", "")
     text = WORD.sub(lambda word: "*" if word[0] == "x" else "", text)
-    return float(eval(text, {"__builtins__": {}}))  # its own sources, of numbers alone
+    return float(eval(text, {"__builtins__": {}}))  # the text is our own, and contains only numbers
 
 
 @pytest.mark.parametrize("part", ["states", "activations", "logits"])
-@pytest.mark.parametrize("changes", [pytest.param(one, id=name) for name, one in QUESTIONS.items()])
+@pytest.mark.parametrize("changes", [pytest.param(changes, id=name) for name, changes in QUESTIONS.items()])
 def test_the_arithmetic_of_a_source_gives_its_number(changes: dict[str, Any], part: str) -> None:
     asked = {"workload": "llama3-8b", "on": "H100-SXM", "gpus": 8, "seq_len": 2048} | changes
     found: Quantity = getattr(estimate_memory(MemoryRequest.model_validate(asked), _catalog()), f"{part}_gib")

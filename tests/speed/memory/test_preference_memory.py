@@ -1,4 +1,4 @@
-"""Memory of trainings on preferences: what autograd saves of a pair, and the reference model beside it."""
+"""Memory of preference trainings: tensors that autograd saves for a pair, and the reference model."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ def setup_of_method(settings: dict[str, str], *, layers: int = 2, **changes: obj
 
 
 def traced_bytes(method: str, *, layers: int, adapters: Adapters | None = None) -> int:
-    """Bytes that autograd holds after the forward passes of a step, without weights."""
+    """Return the bytes that autograd has saved after the forward passes of a step, without weights."""
     from tests.workloads.preference_steps import LOSSES, model_of_network, network, pairs
 
     decoder = network(layers=layers)
     model, reference = model_of_network(decoder, adapters, scalar=method == "reward"), model_of_network(decoder)
     own = {weight.untyped_storage()._cdata for weight in model.parameters()}
-    held: dict[int, object] = {}
+    saved: dict[int, object] = {}
 
     def count(tensor):
         storage = tensor.untyped_storage()
         if storage._cdata not in own:
-            held[storage._cdata] = storage
+            saved[storage._cdata] = storage
         return tensor
 
     tokens = pairs(decoder, PAIRS)
     with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
         loss = LOSSES[method](model, reference, tokens)
     assert loss.requires_grad
-    return sum(storage.nbytes() for storage in held.values())  # type: ignore[attr-defined]
+    return sum(storage.nbytes() for storage in saved.values())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("adapters", [None, ATTENTION], ids=["all weights", "adapters"])
 @pytest.mark.parametrize("method", ["dpo", "simpo", "reward"])
 def test_a_pair_saves_two_sequences_and_its_reference_none(method: str, adapters: Adapters | None) -> None:
-    """The difference that one layer makes, so that embedding and loss drop out."""
+    """Networks of two and one layers are compared, so that embedding and loss cancel."""
     settings = {"method": method} | ({"reference": "model"} if method == "dpo" else {})
 
     def kept(layers: int) -> float:
@@ -98,12 +98,12 @@ def test_a_reference_model_is_a_second_set_of_weights(
         asked = setup_of_method(settings, strategy=strategy, precision=precision)
         return device_parts(asked, devices=4).states.weights
 
-    held = sum(weight.numel() for weight in model_of_network(network()).parameters()) * number / divisor
-    assert weights(WITH_A_MODEL) - weights(WITH_A_MODEL | {"reference": "precomputed"}) == pytest.approx(held)
+    expected = sum(weight.numel() for weight in model_of_network(network()).parameters()) * number / divisor
+    assert weights(WITH_A_MODEL) - weights(WITH_A_MODEL | {"reference": "precomputed"}) == pytest.approx(expected)
 
 
 def test_a_reward_model_has_no_scores_over_the_vocabulary() -> None:
-    """Its head is 64 weights in place of 512 x 64, and its loss one score in place of 512 a token."""
+    """Its head has 64 weights in place of 512 x 64, and its loss one score per token in place of 512."""
     whole, scalar = (device_parts(setup_of_method({"method": method}), devices=1) for method in ("simpo", "reward"))
     assert whole.states.weights - scalar.states.weights == 4 * (512 - 1) * 64
     assert whole.logits - scalar.logits == pytest.approx(12 * 511 * 32 * 2 * PAIRS)

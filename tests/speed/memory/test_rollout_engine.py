@@ -1,4 +1,4 @@
-"""Memory of an engine that generates on the devices that train, against hand calculation."""
+"""Memory of an engine that generates on the devices that train, compared with hand calculation."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def grpo(**generation: object) -> MethodSettings:
 @pytest.mark.parametrize(
     ("generation", "framework", "training", "generating"),
     [
-        pytest.param({}, None, ENGINE_GIB, 0, id="asleep, with what is left while it works"),
-        pytest.param({"memory_share": 0.5}, None, ENGINE_GIB, 40, id="asleep, with half while it works"),
+        pytest.param({}, None, ENGINE_GIB, 0, id="asleep; awake, it uses the free memory"),
+        pytest.param({"memory_share": 0.5}, None, ENGINE_GIB, 40, id="asleep; awake, it has half"),
         pytest.param({"memory_share": 0.5, "sleep_level": 0}, None, 40, 40, id="half all the time"),
         pytest.param({"memory_share": 0.25}, "HF Trainer", 20, 20, id="TRL's engine does not sleep by default"),
         pytest.param({}, "HF Trainer", 80 * SLEEPLESS_SHARE, 80 * SLEEPLESS_SHARE, id="TRL's default"),
@@ -40,7 +40,7 @@ def test_an_engine_reserves_its_share(generation, framework, training, generatin
 
 
 def test_generation_is_the_fullest_moment_where_states_and_share_are_more_than_a_step() -> None:
-    """Qwen2.5 7B over 8 devices: 12 of 16 bytes a parameter stay beside an engine that reserves 0.8 of 80 GiB."""
+    """Qwen2.5 7B on 8 devices: 12 of 16 bytes per parameter stay, and the engine reserves 0.8 of 80 GiB."""
     network = open_catalog().presets["qwen2.5-7b"].architecture
     setup = TrainingSetup(
         workload="q", network=network, seq_len=1024, precision=Precision.BF16, checkpointing=Checkpointing.FULL,
@@ -54,7 +54,7 @@ def test_generation_is_the_fullest_moment_where_states_and_share_are_more_than_a
 
 
 def test_a_plan_with_more_than_an_engine_can_have_does_not_fit() -> None:
-    """The least of a share is more than nothing, and the most all of it."""
+    """A share is more than 0 and at most 1."""
     with pytest.raises(ValueError, match="less than or equal to 1"):
         Generation(memory_share=1.5)
     with pytest.raises(ValueError, match="Input should be 0, 1 or 2"):

@@ -1,4 +1,4 @@
-"""What a plan or its framework says of loss, kernels, optimizer, weights and offload, and what that changes."""
+"""Effects of loss, kernels, optimizer, weights and offload that a plan or its framework states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.speed.throughput.asking import asked
 
 LLAMA = "llama3-8b"
 MAPS, REST = 6_979_321_856, 1_050_939_392
-"""Of Llama 3 8B: 32 layers of 4096 x (2 x 4096 + 2 x 1024 + 3 x 14336); embedding, head and norms."""
+"""Weights of Llama 3 8B: 32 layers of 4096 x (2 x 4096 + 2 x 1024 + 3 x 14336); embedding, head and norms."""
 
 
 def network():
@@ -63,7 +63,7 @@ def test_a_framework_says_how_its_loss_is_computed(framework, loss, kernels):
     assert (known.loss, known.kernels) == (loss, kernels)
 
 
-def test_what_the_plan_states_goes_before_its_framework():
+def test_a_plan_overrides_its_framework():
     known = planned_settings(TrainerSettings(loss=Loss.EAGER), "HF Trainer, liger")
     assert (known.loss, known.kernels) == (Loss.EAGER, Kernels.FUSED)
 
@@ -78,7 +78,7 @@ def test_int8_weights_take_a_byte_of_each_map_and_two_of_the_rest(strategy, devi
 
 
 def test_int8_weights_are_expanded_one_map_at_a_time():
-    """One of seven maps of a layer of 218,103,808 weights at 16 bit; at 4 bits two layers are."""
+    """One of seven maps of a layer with 218,103,808 weights is expanded to 16 bit; at 4 bits, two whole layers are."""
     frozen = {kind: Adapters(frozen=kind) for kind in FrozenFormat}
     sizes = {
         kind: buffer_bytes(network(), strategy=Strategy.DDP, precision="bf16", adapters=adapters)
@@ -115,12 +115,12 @@ def test_a_paged_optimizer_needs_no_room_for_its_moments(optimizer, weights, exp
         pytest.param(100.0, 2 / 3, id="20 of 30"),
     ],
 )
-def test_what_a_paged_optimizer_sends_to_the_host(resident_gib, share):
+def test_the_share_that_a_paged_optimizer_moves_to_the_host(resident_gib, share):
     usable = 80.0
     need = {Optimizer.PAGED_ADAMW: 70.0, Optimizer.ADAMW: resident_gib}
     settings = TrainerSettings(optimizer=Optimizer.PAGED_ADAMW)
     hbm_gib = usable * 80.0 / usable_gib(80.0)
-    found = paged_share(lambda asked: need[asked.optimizer], settings, hbm_gib)
+    found = paged_share(lambda other: need[other.optimizer], settings, hbm_gib)
     assert found == pytest.approx(share)
     assert paged_share(lambda _: 1.0, TrainerSettings(), hbm_gib) == 0.0
 
@@ -138,9 +138,9 @@ def test_a_plan_s_optimizer_decides_what_fits():
 
 
 def test_a_named_loss_is_not_exchanged_for_another():
-    """40,960 tokens x 128,256 logits x 12 bytes are 59 GiB; only a plan that leaves the loss open gets it in chunks.
+    """40,960 tokens x 128,256 logits x 12 bytes are 59 GiB; only a plan without a stated loss gets a chunked one.
 
-    The layers' inputs are 20 GiB, in fp32 as peft keeps them, and the layer that works 21.
+    The layers' inputs are 20 GiB in fp32, as PEFT keeps them, and the working layer is 21 GiB.
     """
     job = {"adapters": {"frozen": "nf4"}, "checkpointing": "full"}
 
@@ -185,11 +185,11 @@ def test_a_paged_optimizer_slows_only_a_device_that_is_short():
     assert short.samples_per_s.value < resident.samples_per_s.value
 
 
-def test_what_is_stated_is_said():
+def test_stated_settings_are_noted():
     assert "trains with optimizer adamw-8bit, weights 16bit" in rate(optimizer="adamw-8bit", weights="16bit").notes
 
 
-def test_a_run_of_another_optimizer_is_no_measurement():
+def test_a_run_with_another_optimizer_is_not_a_measurement():
     ours = {
         name: run.model_copy(update={"method_version": 1, "compiled": False})
         for name, run in owned_catalog().runs.items()
@@ -224,7 +224,7 @@ def test_a_run_of_another_optimizer_is_no_measurement():
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(workload, training, said):
+def test_contradictory_settings_are_refused(workload, training, said):
     with pytest.raises(InputError, match=f"training: .*{said}"):
         asked(bundled_catalog(), {"offer": "lambda/gpu_1x_h100_sxm5"}, workload=workload, training=training)
 
@@ -247,7 +247,7 @@ def test_an_image_network_may_name_its_optimizer():
         pytest.param({"optimizer": "adafactor", "weights": "16bit"}, 2.0, id="weights alone"),
     ],
 )
-def test_a_checkpoint_is_of_what_is_kept(training, each):
+def test_a_checkpoint_contains_the_states_that_are_kept(training, each):
     job, _ = job_on(**training)
     size = data_volumes(job, Data(), bundled_catalog().bill_defaults).checkpoint
     assert size is not None
@@ -258,11 +258,12 @@ def test_a_checkpoint_is_of_what_is_kept(training, each):
 @pytest.mark.parametrize(
     ("kernels", "layers"), [pytest.param("fused", 2.25, id="fused"), pytest.param("eager", 2.45, id="eager")]
 )
-def test_adapters_beside_sharded_weights_hold_one_layer_more(kernels, layers):
-    """A layer of Llama 3 8B saves 55 bytes for each of 4,096 hidden units; 1.05 or 1.25 of it works, 1.2 is held on.
+def test_adapters_with_sharded_weights_need_one_layer_more(kernels, layers):
+    """A layer of Llama 3 8B saves 55 bytes per hidden unit; 1.05 or 1.25 of it works, and 1.2 of it is kept longer.
 
-    IBM fms-acceleration measured of Mistral 7B, whose layers are the same: from 13.9 to 19.8 GiB with fused kernels for
-    8,192 tokens more, and from 14.1 to 20.4 with eager ones; 2 x 4,096 x 32 bytes a token are the layers' inputs.
+    IBM fms-acceleration measured Mistral 7B, which has the same layers. For 8,192 more tokens, memory rose from 13.9 to
+    19.8 GiB with fused kernels, and from 14.1 to 20.4 with eager ones. Of that, 2 x 4,096 x 32 bytes per token are the
+    layers' inputs.
     """
     setup = TrainingSetup(
         workload="llama3-8b", network=network(), seq_len=4096, precision=Precision.BF16,

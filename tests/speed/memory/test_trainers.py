@@ -1,4 +1,4 @@
-"""What the names of trainers and cards say of memory, and DeepSpeed's step."""
+"""Memory settings that follow from the names of trainers and cards, and the memory of DeepSpeed's step."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_every_trainer_has_its_source() -> None:
         pytest.param("V100-SXM2-32GB", "HF Trainer 4.50", False, id="the trainer says"),
     ],
 )
-def test_an_old_card_writes_attention_out_where_nobody_says_more(card, framework, eager) -> None:
+def test_an_old_card_has_eager_attention_by_default(card, framework, eager) -> None:
     settings = assumed_attention(TrainerSettings(), framework, CARDS[card])
     assert (settings.attention is Attention.EAGER) is eager
 
@@ -90,7 +90,7 @@ def test_a_card_has_what_torch_shows(card, gib) -> None:
 
 
 def test_the_share_of_cards_without_a_report_is_that_of_the_others() -> None:
-    """GDDR6 with ECC apart (under 0.95), the middle of torch's figure over the data sheet's."""
+    """It is the median of torch's figure over the data sheet's, without GDDR6 with ECC (under 0.95)."""
     shares = sorted(card.torch_gib / card.hbm_gib for card in CARDS.values() if card.torch_gib and card.hbm_gib)
     whole = [share for share in shares if share > 0.95]
     assert len(whole) >= 8
@@ -102,7 +102,7 @@ def test_the_share_of_cards_without_a_report_is_that_of_the_others() -> None:
     [pytest.param(13.9e9, 4, 12.94, id="Baichuan2-13B on 4"), pytest.param(6.74e9, 8, 3.14, id="Llama-7B on 8")],
 )
 def test_deepspeed_steps_with_an_fp32_copy_of_its_gradients(parameters, devices, gib) -> None:
-    """The sizes that could not be allocated, as two reports print them."""
+    """The sizes are allocations that failed in two reports."""
     fused = state_bytes_per_parameter(Strategy.ZERO2, devices=devices, precision=Precision.BF16)
     assert fused.step * parameters / GIB == pytest.approx(gib, rel=0.01)
     unfused = state_bytes_per_parameter(Strategy.ZERO2, devices=devices, trainer=TrainerMemory(fused_step=False))
@@ -116,14 +116,14 @@ def test_runs_that_failed_for_a_known_cause_are_unlikely_to_fit(name) -> None:
 
 
 def test_reports_are_predicted_no_worse_than_when_the_table_was_made() -> None:
-    """Mean error and coverage of all, and of samples of one length alone (docs/accuracy-tables.md, Memory)."""
+    """Mean error and coverage of all reports, and of those with samples of one length (docs/accuracy-tables.md)."""
     found = [predicted(report, CARDS) for report in REPORTS]
     score = score_reports(found)
     assert (score.peaks, score.failed, score.ran) == (70, 30, 83)
     assert score.mean_error_pct < 17.6
     assert score.failed_below_04 >= 21
     assert score.ran_above_06 >= 0.9 * score.ran
-    one_length = score_reports([one for one in found if not one.report.id.startswith("swift")])
+    one_length = score_reports([prediction for prediction in found if not prediction.report.id.startswith("swift")])
     assert one_length.mean_error_pct < 12.5
     assert one_length.inside_pct >= 85
 
@@ -137,12 +137,13 @@ def test_reports_of_methods_are_predicted_no_worse_than_when_the_table_was_made(
 
 
 def test_open_fields_of_a_report_take_each_likely_value() -> None:
-    """The assumed value counts half; of a card with 80 or 40 GB the chance is the mean of both."""
-    report = next(one for one in METHOD_REPORTS if one.id == "dpo-qwen7b-8x80")
-    assert [(weight, one.gpu) for weight, one in report.variants] == [(0.5, "A100-80GB-SXM"), (0.5, "A100-40GB-SXM")]
-    closed = [predicted(one.model_copy(update={"open": None}), CARDS).chance for _, one in report.variants]
+    """The assumed value counts half, so a card with 80 or 40 GB has the mean of both chances."""
+    report = next(report for report in METHOD_REPORTS if report.id == "dpo-qwen7b-8x80")
+    variants = [(weight, variant.gpu) for weight, variant in report.variants]
+    assert variants == [(0.5, "A100-80GB-SXM"), (0.5, "A100-40GB-SXM")]
+    closed = [predicted(variant.model_copy(update={"open": None}), CARDS).chance for _, variant in report.variants]
     assert predicted(report, CARDS).chance == pytest.approx(sum(closed) / 2)
-    several = next(one for one in METHOD_REPORTS if one.id == "grpo-qwen7b-2xh20")
+    several = next(report for report in METHOD_REPORTS if report.id == "grpo-qwen7b-2xh20")
     assert len(several.variants) == 3 * 2
     assert sum(weight for weight, _ in several.variants) == pytest.approx(1)
 
@@ -161,7 +162,7 @@ def torchtune_gib(
     framework: str = "torchtune, torch.compile",
     **flags: bool,
 ) -> float:
-    """Return what torch's allocator counts of a torchtune recipe on one device, without what it reserves."""
+    """Return the GiB of tensors that torch's allocator counts for a torchtune recipe on one device."""
     architecture = find_architecture(network, bundled_catalog()).architecture
     trainer = planned_trainer_memory(TrainerSettings(), framework, one_device=adapters is None)
     setup = TrainingSetup(
@@ -185,19 +186,19 @@ def torchtune_gib(
         pytest.param("llama-3.2-3b", 4096, 64, FrozenFormat.NF4, True, 4.6, id="3B QLoRA, inputs offloaded"),
     ],
 )
-def test_recipes_of_torchtune_hold_what_its_readme_says(network, seq_len, rank, frozen, offloads, published_gib):
-    """Micro-batch 2, torch.compile. The 3B rows are "Peak Memory Active"; of the 8B nobody says what was counted."""
+def test_recipes_of_torchtune_need_the_memory_in_its_readme(network, seq_len, rank, frozen, offloads, published_gib):
+    """Micro-batch 2, torch.compile. The 3B rows are "Peak Memory Active"; for 8B the kind of count is not stated."""
     adapters = Adapters(rank=rank, frozen=frozen)
     counted = torchtune_gib(network, seq_len, 2, adapters, offloads_inputs=offloads)
     assert counted == pytest.approx(published_gib, rel=0.05)
-    assert FITTED.slack * counted == pytest.approx(published_gib, rel=0.1), "with what the allocator reserves"
+    assert FITTED.slack * counted == pytest.approx(published_gib, rel=0.1), "with the allocator's slack"
 
 
-def test_all_weights_on_one_card_hold_weights_inputs_and_logits():
-    """1.5B at 8,192 tokens, 10.95 GiB on an RTX 4090; by hand of a loss that is not compiled.
+def test_all_weights_on_one_card_need_weights_inputs_and_logits():
+    """1.5B at 8,192 tokens needs 10.95 GiB on an RTX 4090, with an eager loss.
 
-    Weights at 16 bit without gradients or moments, 28 inputs of 1,536 numbers a token, and of each of 151,936 logits
-    2 bytes, 4 of its log-softmax, and 4 of one piece in eight; the last norm's 8 bytes a hidden unit.
+    By hand: weights in 16 bits without gradients or moments; 28 inputs of 1,536 numbers per token; for each of 151,936
+    logits 2 bytes, 4 of its log-softmax, and 4 of one chunk in eight; 8 bytes per hidden unit of the last norm.
     """
     weights, inputs = 2 * 1_543_714_304, 28 * 2 * 1536 * 8192
     logits, norm = 8192 * 151_936 * (2 + 4 + 4 / 8), 8 * 1536 * 8192

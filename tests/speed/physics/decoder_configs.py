@@ -1,4 +1,4 @@
-"""One small decoder on a machine, as the physics sees it."""
+"""Small decoder on a machine in the physics' terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIXTURE = {
     "experts": 64.0, "active_experts": 8.0, "routed_experts": 8.0, "mlp_matrices": 3.0, "ffn_hidden": 512.0,
     "parameters": 2e9, "dp": 64.0, "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
 }  # fmt: skip
-"""Experts on 64 accelerators in machines of eight, whose links inside cost nothing."""
+"""Experts on 64 accelerators in machines of eight, with free links inside a machine."""
 HIDDEN, FFN, HEADS = 1024, 4096, 16
 
 
@@ -56,6 +56,6 @@ def configs(**changes: float) -> Configs:
 
 
 def host_layers(**changes: float) -> float:
-    """Return the host's time of a layer, against one of a dense network that is held whole."""
-    one, plain = (compute.host_seconds(configs(**each), PRIORS)[0] for each in (changes, {}))
-    return float(one / plain)
+    """Return the host's time of a layer over that of a dense network that is not sharded."""
+    changed, plain = (compute.host_seconds(configs(**facts), PRIORS)[0] for facts in (changes, {}))
+    return float(changed / plain)

@@ -1,4 +1,4 @@
-"""Llama 3 8B on one H100, trained as a plan says, and a run of it."""
+"""Predictions of Llama 3 8B on one H100, and a run of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def predicted(catalog: Catalog, training: dict[str, Any], **option: Any) -> Pred
 
 
 def run_of(catalog: Catalog, **changes: Any) -> RunRecord:
-    """A measurement of Llama 3 8B on one H100."""
+    """Return a measurement of Llama 3 8B on one H100."""
     model = catalog.runs["seed-000-dgx-station-v100"]
     return RunRecord.model_validate(
         model.model_dump()

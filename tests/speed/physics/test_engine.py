@@ -1,4 +1,4 @@
-"""DeepSpeed's host work: by hand, by its laws, and against recorded steps of one H100."""
+"""DeepSpeed's host work, compared with hand calculation, with laws, and with recorded steps of one H100."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def test_host_work_of_a_micro_batch_by_hand(changes: dict[str, float], ms_a_laye
 
 
 def test_host_work_hides_behind_the_device() -> None:
-    """Launches and engine together against the device: with sharpness 6 the larger of two counts almost alone."""
+    """The larger of host time (launches and engine) and device time dominates, because the sharpness is 6."""
     rows = [configs(zero=3.0, deepspeed=on, dp=1.0, shards=1.0, micro_batches=1.0) for on in (0.0, 1.0)]
-    without, beside = (step(one, CONSTANTS) for one in rows)
+    without, beside = (step(row, CONSTANTS) for row in rows)
     engine = LAYERS * 0.012
     assert without.shares["engine"][0] == 0
     assert engine < beside.seconds[0] < without.seconds[0] + engine
@@ -63,12 +63,12 @@ def test_host_work_hides_behind_the_device() -> None:
     assert sum(share[0] for share in beside.shares.values()) == pytest.approx(1)
 
 
-def test_a_calibration_of_before_has_no_such_work() -> None:
+def test_a_calibration_without_the_constants_has_no_engine_work() -> None:
     assert float(engine_seconds(configs(zero=3.0, deepspeed=1.0), ABSENT)[0]) == 0
 
 
 def gpt(**changes: int) -> Decoder:
-    """Return a GPT of 16 layers of 1,024."""
+    """Return a GPT with 16 layers of width 1,024, or with changed sizes."""
     shape = {"layers": 16, "hidden": 1024, "heads": 16, "kv_heads": 16, "ffn_hidden": 4096} | changes
     return Decoder(
         head_dim=64, mlp="gelu", norm="layernorm", positions="learned", max_positions=8192, vocab=50_257,
@@ -102,7 +102,7 @@ def planned(
 
 
 def modelled(config: dict[str, float]) -> float:
-    """Return the seconds of a step by the shipped calibration, of a plan that names no framework."""
+    """Return the seconds of a step by the shipped calibration, for a plan without a framework."""
     catalog = bundled_catalog()
     assert catalog.calibration is not None
     labels = labels_of(catalog.accelerators["H100-SXM"], "any")
@@ -111,7 +111,7 @@ def modelled(config: dict[str, float]) -> float:
 
 @pytest.mark.parametrize("strategy", RECORDED)
 def test_recorded_steps_of_an_h100(strategy: Strategy) -> None:
-    """Each within 15 %; before this part, ZeRO-2 and ZeRO-3 were expected to be 26 and 88 % faster than they are."""
+    """Each is within 15 %. Without the engine's work, ZeRO-2 and ZeRO-3 would be predicted 26 and 88 % too fast."""
     seconds = modelled(planned(gpt(), strategy, micro_batch=32))
     assert 32 / seconds == pytest.approx(RECORDED[strategy], rel=0.15)
 
@@ -120,12 +120,12 @@ def test_recorded_steps_of_an_h100(strategy: Strategy) -> None:
 @pytest.mark.parametrize("layers", [4, 16, 64])
 def test_more_layers_and_higher_stages_are_never_faster_on_one_device(layers: int, micro_batches: int) -> None:
     of_stage = [
-        modelled(planned(gpt(layers=layers), one, micro_batches=micro_batches))
-        for one in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+        modelled(planned(gpt(layers=layers), strategy, micro_batches=micro_batches))
+        for strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
     ]
     deeper = [
-        modelled(planned(gpt(layers=layers + 1), one, micro_batches=micro_batches))
-        for one in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+        modelled(planned(gpt(layers=layers + 1), strategy, micro_batches=micro_batches))
+        for strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
     ]
     assert of_stage == sorted(of_stage)
     assert all(more > fewer for fewer, more in zip(of_stage, deeper, strict=True))
@@ -133,7 +133,7 @@ def test_more_layers_and_higher_stages_are_never_faster_on_one_device(layers: in
 
 @pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3])
 def test_host_work_vanishes_behind_larger_layers(strategy: Strategy) -> None:
-    """Samples of 512, 2,048 and 8,192 tokens, eight at a time, in layers of 1,024, 2,048 and 4,096."""
+    """Layers are 1,024, 2,048 and 4,096 wide, with eight samples of 512, 1,024 and 2,048 tokens."""
     longer = []
     for width in (1024, 2048, 4096):
         decoder = gpt(hidden=width, heads=width // 64, kv_heads=width // 64, ffn_hidden=4 * width)
@@ -145,7 +145,7 @@ def test_host_work_vanishes_behind_larger_layers(strategy: Strategy) -> None:
 
 
 @pytest.mark.parametrize("strategy", [Strategy.ZERO2, Strategy.ZERO3])
-def test_llama3_8b_on_eight_h100_hardly_feels_it(strategy: Strategy) -> None:
+def test_host_work_is_negligible_for_llama3_8b_on_eight_h100(strategy: Strategy) -> None:
     llama = bundled_catalog().presets["llama3-8b"].architecture
     assert isinstance(llama, Decoder)
     config = planned(llama, strategy, machine=EIGHT_H100, seq_len=2048, micro_batch=8)
@@ -165,5 +165,5 @@ def test_llama3_8b_on_eight_h100_hardly_feels_it(strategy: Strategy) -> None:
         pytest.param(Strategy.DDP, "DeepSpeed", 0, id="nothing sharded"),
     ],
 )
-def test_which_plans_run_deepspeed(strategy: Strategy, framework: str | None, deepspeed: int) -> None:
+def test_plans_that_run_deepspeed(strategy: Strategy, framework: str | None, deepspeed: int) -> None:
     assert planned(gpt(), strategy, framework=framework)["deepspeed"] == deepspeed

@@ -1,4 +1,4 @@
-"""Laws of image training: they hold by the shape of the physics, so for every network, machine and strategy."""
+"""Laws of image training, which hold for every network, machine and strategy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def described(
 
 @st.composite
 def plans(draw: st.DrawFn) -> Described:
-    """Any image network on any of the machines, spread in any way."""
+    """Return any image network on any of the machines, spread in any way."""
     size = draw(st.sampled_from((64, 224)))
     blocks = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
     resnet = Resnet(kind="resnet", blocks=blocks, width=64, image_size=size, classes=1000)
@@ -93,39 +93,39 @@ def plans(draw: st.DrawFn) -> Described:
     )
 
 
-def seconds(one: Described, **changes: float) -> float:
-    changed = Described(one.operators, {**one.facts, **changes})
+def seconds(training: Described, **changes: float) -> float:
+    changed = Described(training.operators, {**training.facts, **changes})
     return float(image_step(gather([changed]), calibration().constants).seconds[0])
 
 
 @pytest.mark.parametrize("better", ["peak", "peak16", "hbm", "intra", "inter"])
-@given(one=plans(), factor=st.floats(1.0, 10.0))
+@given(training=plans(), factor=st.floats(1.0, 10.0))
 @settings(max_examples=25, deadline=None)
-def test_more_peak_or_bandwidth_is_never_slower(better: str, one: Described, factor: float) -> None:
-    assert seconds(one, **{better: one.facts[better] * factor}) <= seconds(one) * (1 + ROUNDING)
+def test_more_peak_or_bandwidth_is_never_slower(better: str, training: Described, factor: float) -> None:
+    assert seconds(training, **{better: training.facts[better] * factor}) <= seconds(training) * (1 + ROUNDING)
 
 
 @pytest.mark.parametrize("more", ["micro_batch", "micro_batches", "recompute", "host_scale", "gradient_bytes"])
-@given(one=plans(), factor=st.integers(1, 8))
+@given(training=plans(), factor=st.integers(1, 8))
 @settings(max_examples=25, deadline=None)
-def test_more_work_is_never_faster(more: str, one: Described, factor: int) -> None:
-    more_of_it = one.facts[more] * factor + (more == "recompute") * (factor - 1) / 7
-    assert seconds(one, **{more: more_of_it}) >= seconds(one) * (1 - ROUNDING)
+def test_more_work_is_never_faster(more: str, training: Described, factor: int) -> None:
+    more_of_it = training.facts[more] * factor + (more == "recompute") * (factor - 1) / 7
+    assert seconds(training, **{more: more_of_it}) >= seconds(training) * (1 - ROUNDING)
 
 
-@given(one=plans())
+@given(training=plans())
 @settings(max_examples=25, deadline=None)
-def test_fusing_and_the_layout_that_kernels_like_are_never_slower(one: Described) -> None:
-    assert seconds(one, fused=1.0) <= seconds(one, fused=0.0) * (1 + ROUNDING)
-    assert seconds(one, channels_last=1.0) <= seconds(one, channels_last=0.0) * (1 + ROUNDING)
+def test_fusing_and_channels_last_are_never_slower(training: Described) -> None:
+    assert seconds(training, fused=1.0) <= seconds(training, fused=0.0) * (1 + ROUNDING)
+    assert seconds(training, channels_last=1.0) <= seconds(training, channels_last=0.0) * (1 + ROUNDING)
 
 
-@given(one=plans(), depth=st.integers(1, 3), width=st.sampled_from((64, 128)))
+@given(training=plans(), depth=st.integers(1, 3), width=st.sampled_from((64, 128)))
 @settings(max_examples=25, deadline=None)
-def test_a_deeper_or_wider_network_is_never_faster(one: Described, depth: int, width: int) -> None:
+def test_a_deeper_or_wider_network_is_never_faster(training: Described, depth: int, width: int) -> None:
     small = described(Resnet(kind="resnet", blocks=(1, 1), width=64, image_size=64, classes=10))
     large = described(Resnet(kind="resnet", blocks=(depth, 2), width=width, image_size=64, classes=10))
-    faster, slower = Described(small.operators, one.facts), Described(large.operators, one.facts)
+    faster, slower = Described(small.operators, training.facts), Described(large.operators, training.facts)
     assert seconds(slower) >= seconds(faster) * (1 - ROUNDING)
 
 
@@ -138,10 +138,10 @@ def test_data_parallel_speed_per_accelerator_never_rises_with_their_number(machi
     assert all(later <= earlier * (1 + ROUNDING) for earlier, later in pairwise(rates))
 
 
-@given(one=plans())
+@given(training=plans())
 @settings(max_examples=25, deadline=None)
-def test_shares_of_the_parts_are_those_of_a_whole(one: Described) -> None:
-    found = image_step(gather([one]), calibration().constants).shares
+def test_shares_of_the_parts_are_those_of_a_whole(training: Described) -> None:
+    found = image_step(gather([training]), calibration().constants).shares
     shares = [float(value[0]) for value in found.values()]
     assert all(share >= -ROUNDING for share in shares)
     assert sum(shares) == pytest.approx(1.0)
@@ -151,25 +151,25 @@ def test_shares_of_the_parts_are_those_of_a_whole(one: Described) -> None:
 @settings(max_examples=15, deadline=None)
 def test_many_at_once_are_each_alone(many: list[Described]) -> None:
     together = image_step(gather(many), calibration().constants).seconds
-    assert together.tolist() == pytest.approx([seconds(one) for one in many])
+    assert together.tolist() == pytest.approx([seconds(training) for training in many])
 
 
 def test_a_host_that_decodes_too_slowly_sets_the_pace() -> None:
-    one = described(per_node=8, micro_batch=128)
-    fed = 8 * 128 / seconds(one)
-    assert 8 * 128 / seconds(one, loader=fed / 10) == pytest.approx(fed / 10, rel=1e-3)
-    assert seconds(one, loader=fed * 10) == pytest.approx(seconds(one), rel=1e-3)
+    training = described(per_node=8, micro_batch=128)
+    fed = 8 * 128 / seconds(training)
+    assert 8 * 128 / seconds(training, loader=fed / 10) == pytest.approx(fed / 10, rel=1e-3)
+    assert seconds(training, loader=fed * 10) == pytest.approx(seconds(training), rel=1e-3)
 
 
 def test_a_resnet_50_moves_what_its_layer_table_says() -> None:
-    """By hand, stage by stage of He et al. 2015, table 1, with the stride in the 3x3 convolutions; per image."""
+    """The stages of He et al. 2015, table 1, with the stride in the 3x3 convolutions; per image."""
     written = 802_816 + 4_415_488 + 3_110_912 + 2_157_568 + 627_200  # stem, four stages: by convolutions
     read = 150_528 + 3_211_264 + 3_913_728 + 2_558_976 + 827_904
     sums = 256 * 56**2 * 3 + 512 * 28**2 * 4 + 1024 * 14**2 * 6 + 2048 * 7**2 * 3
     inner = 802_816 + 1_204_224 + 1_103_872 + 752_640 + 225_792  # ReLUs before the sums
     pooling, mean, classifier = 2 * (802_816 + 5 * 200_704), 2 * 2048 * 7**2, 3 * (2048 + 1000)
     norms, relus, adds = 8 * written, 5 * (inner + sums), 6 * sums
-    products = 3 * (read + written) - (150_528 + 802_816)  # nobody asks for the image's gradient
+    products = 3 * (read + written) - (150_528 + 802_816)  # the image needs no gradient
     expected = 2 * (norms + relus + adds + products + pooling + mean + classifier)
     assert float(counted_bytes(gather([described()]))[0]) == pytest.approx(expected, rel=1e-12)
 
@@ -188,11 +188,11 @@ def test_ranges_hold_their_value_and_the_wider_holds_the_narrower(many: list[Des
 
 @pytest.mark.parametrize("rate", [900.0, 2000.0, 2600.0])
 def test_a_run_of_one_s_own_is_reproduced_by_itself_and_narrows_the_range(rate: float) -> None:
-    one = described()
+    training = described()
     label = labels_of(load_once().accelerators["A100-40GB-SXM"], "resnet50")
-    run = Observation("mine", dict(one.facts), label, rate, 1.0, one.operators)
-    blind = estimate_images(gather([one]), [label], calibration())
-    seeing = estimate_images(gather([one]), [label], calibration(), own=[run])
+    run = Observation("mine", dict(training.facts), label, rate, 1.0, training.operators)
+    blind = estimate_images(gather([training]), [label], calibration())
+    seeing = estimate_images(gather([training]), [label], calibration(), own=[run])
     value = float(seeing.tokens_per_s_per_gpu[0])
     assert abs(np.log(value / rate)) < max(0.05, 0.5 * abs(np.log(float(blind.tokens_per_s_per_gpu[0]) / rate)))
     assert seeing.high_90[0] / seeing.low_90[0] < blind.high_90[0] / blind.low_90[0]
@@ -201,17 +201,17 @@ def test_a_run_of_one_s_own_is_reproduced_by_itself_and_narrows_the_range(rate: 
 
 def test_constants_stay_inside_their_bounds() -> None:
     found = calibration().constants
-    assert set(found) == {each.name for each in IMAGE_PARAMETERS}
-    assert all(each.low <= found[each.name] <= each.high for each in IMAGE_PARAMETERS)
+    assert set(found) == {constant.name for constant in IMAGE_PARAMETERS}
+    assert all(constant.low <= found[constant.name] <= constant.high for constant in IMAGE_PARAMETERS)
 
 
 def test_an_unknown_label_is_named_by_what_it_lacks() -> None:
-    one = gather([described()])
+    training = gather([described()])
     lacking = Labels("GTX-9999", "another", "a framework", "a lab", "resnet50")
-    assert estimate_images(one, [lacking], calibration()).groups == ("new generation",)
+    assert estimate_images(training, [lacking], calibration()).groups == ("new generation",)
 
 
 def test_attention_in_windows_launches_two_kernels_more_than_plain_attention() -> None:
-    """Windows are cut out before the four kernels of a written attention, and put together behind them."""
+    """Windows are split before the four kernels of eager attention, and merged after them."""
     operators = (Operator(kind="windows"), Operator(kind="attention"), Operator(kind="linear"))
     assert gather([Described(operators, described().facts)]).kernels == pytest.approx([6 + 4 + 1])

@@ -1,4 +1,4 @@
-"""Links inside a machine and the rate that a collective reaches over them, against hand work."""
+"""Links inside a machine and the rates of collectives over them, compared with hand calculation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.speed.physics.decoder_configs import FREE, MIXTURE, PRIORS, configs
         pytest.param("GB200-per-GPU", Link.NVSWITCH, 5, True, id="a rack"),
     ],
 )
-def test_links_that_are_usual(name: str, link: Link, pcie: int, *, rack: bool) -> None:
+def test_common_links(name: str, link: Link, pcie: int, *, rack: bool) -> None:
     accelerator = bundled_catalog().accelerators[name]
     found = (assumed_link(accelerator, per_node=4), pcie_generation(accelerator), is_rack(accelerator))
     assert found == (link, pcie, rack)
@@ -111,7 +111,7 @@ def test_cards_of_one_root_port_share_it(name: str, slots: int, used: int, roots
     ],
 )
 def test_pcie_5_falls_as_measured(fewer: int, more: int, share: float) -> None:
-    """All-reduces and all-gathers between cards of one machine, in 2025."""
+    """The measurements are all-reduces and all-gathers between cards of one machine, in 2025."""
     calibration = bundled_catalog().calibration
     assert calibration is not None
     machine = {"intra": 64e9, "pcie": 1.0, "pcie_5": 1.0, "through_host": 0.0}
@@ -140,15 +140,15 @@ def test_machines_of_aws_with_cards_have_no_peer_to_peer() -> None:
 
 
 def test_a_ring_of_machines_takes_a_step_from_each_to_the_next() -> None:
-    """Eight machines: seven steps of 10 microseconds for each of two gathers and a scatter of every layer."""
+    """Eight machines take seven steps of 10 microseconds for each of two gathers and a scatter of every layer."""
     c = configs(**MIXTURE | {"experts": 1.0, "zero": 3.0})
     without, with_steps = (float(communication.sharded_seconds(c, FREE | {"hop_us": hop})[0]) for hop in (0.0, 10.0))
     layers = float(c.layers[0])
     assert with_steps - without == pytest.approx(3 * layers * 7 * 10e-6)
 
 
-def test_slices_of_a_tensor_in_one_machine_use_its_links_alone() -> None:
-    """Four all-reduces of 1024 tokens x 1024 x 2 bytes: each twice 7/8 of it at 300 GB/s; 1 byte/s between machines."""
+def test_tensor_slices_in_one_machine_use_only_its_links() -> None:
+    """Four all-reduces of 1024 tokens x 1024 x 2 bytes take 2 x 7/8 of it at 300 GB/s; the network has 1 byte/s."""
     found = communication.tensor_seconds(configs(tp=8.0, dp=1.0, nvlink_domain=8.0, intra=300e9, inter=1.0), FREE)
     assert float(found[0]) == pytest.approx(4 * 2 * 7 / 8 * 1024 * 1024 * 2 / 300e9)
 

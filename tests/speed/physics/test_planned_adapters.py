@@ -1,4 +1,4 @@
-"""What a plan may say of adapters beside frozen weights."""
+"""Adapters in plans: their speed, their checkpoints, and their runs as evidence."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_ba
     assert qlora <= lora
 
 
-def test_a_map_named_twice_is_no_plan() -> None:
+def test_a_map_that_is_named_twice_is_refused() -> None:
     with pytest.raises(ValidationError, match="targets name query twice"):
         Adapters(targets=("query", "query"))
 
 
-def test_checkpoints_and_what_is_taken_home_are_of_the_adapters(catalog: Catalog) -> None:
+def test_checkpoints_and_downloads_contain_the_adapters(catalog: Catalog) -> None:
     defaults = catalog.bill_defaults
     job, _ = question(catalog, {"adapters": QUERY_VALUE})
     volumes = data_volumes(job, Data(), defaults)
@@ -74,7 +74,7 @@ def test_a_data_set_holds_real_tokens(catalog: Catalog, training: dict[str, obje
 
 
 def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> None:
-    """A run twice as fast as foretold moves what is foretold of a higher rank towards it."""
+    """A run that is twice as fast as predicted raises the prediction for a higher rank."""
     before = predicted(catalog, {"adapters": QUERY_VALUE}).samples_per_s.value
     rate = run_of(catalog).throughput.model_dump() | {"value": 2 * before, "low": 2 * before, "high": 2 * before}
     run = run_of(catalog, method="lora", trained_parameters=OF_LLAMA, throughput=rate)
@@ -83,8 +83,8 @@ def test_a_run_of_adapters_corrects_the_estimate_of_others(catalog: Catalog) -> 
     assert predicted(mine, wider).samples_per_s.value > 1.2 * predicted(catalog, wider).samples_per_s.value
 
 
-def test_kinds_of_adapters_cost_what_they_form(catalog: Catalog) -> None:
-    """DoRA is slower than LoRA and LoHa slower still; runs of LoRA are no measurement of the others."""
+def test_kinds_of_adapters_cost_time_for_their_dense_weights(catalog: Catalog) -> None:
+    """DoRA is slower than LoRA, and LoHa slower than DoRA; runs of LoRA do not measure the others."""
     every = ["query", "key", "value", "out", "gate", "up", "down"]
     lora, dora, loha = (
         predicted(catalog, {"adapters": {"kind": kind, "targets": every}}) for kind in ("lora", "dora", "loha")
@@ -97,8 +97,8 @@ def test_kinds_of_adapters_cost_what_they_form(catalog: Catalog) -> None:
         assert same_workload(run.model_copy(update={"seq_len": job.setup.seq_len}), job) is same
 
 
-def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:
-    """Of query and value at rank 8, recorded as such: no other adapters are taken for them."""
+def test_a_run_as_fast_as_predicted_moves_nothing(catalog: Catalog) -> None:
+    """The run records its adapters, query and value at rank 8, so no others are assumed."""
     before = predicted(catalog, {"adapters": QUERY_VALUE, "strategy": "ddp"}).samples_per_s.value
     rate = run_of(catalog).throughput.model_dump() | {"value": before, "low": before, "high": before}
     run = run_of(catalog, method="lora", adapters=Adapters.model_validate(AT_16_BIT), throughput=rate)
@@ -108,15 +108,15 @@ def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:
     assert moved == pytest.approx(1.0, abs=0.01)
 
 
-def test_adapters_beside_maps_that_a_network_has_not_cost_nothing(catalog: Catalog) -> None:
-    """All layers of Qwen3 30B A3B are sparse: no gate, up or down that adapters could stand beside."""
+def test_adapters_on_maps_that_a_network_lacks_cost_nothing(catalog: Catalog) -> None:
+    """All layers of Qwen3 30B A3B are sparse, so it has no gate, up or down for adapters."""
     decoder = catalog.presets["qwen3-30b-a3b"].architecture
     assert isinstance(decoder, MoeDecoder)
     every = Adapters(targets=("query", "key", "value", "out", "gate", "up", "down"))
-    one, other = (planned_adapters(decoder, found, None, compiled=False) for found in (Adapters(), every))
-    assert one == other
-    assert one["adapted_maps"] == 4
-    assert one["adapted"] == 2 * (2048 + 4096) + 2 * (2048 + 512)
+    usual, other = (planned_adapters(decoder, found, None, compiled=False) for found in (Adapters(), every))
+    assert usual == other
+    assert usual["adapted_maps"] == 4
+    assert usual["adapted"] == 2 * (2048 + 4096) + 2 * (2048 + 512)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_adapters_beside_maps_that_a_network_has_not_cost_nothing(catalog: Catal
     ],
     ids=["query and value", "attention", "everything"],
 )
-def test_a_run_says_its_adapters_by_their_parameters(catalog: Catalog, adapters: Adapters) -> None:
-    """A record has how many were trained, and no rank; what no usual adapters have is taken for the usual ones."""
+def test_adapters_of_a_run_follow_from_their_parameters(catalog: Catalog, adapters: Adapters) -> None:
+    """A record states its trained parameters and no rank; if no adapters have that number, common ones are assumed."""
     decoder = catalog.presets["llama3-8b"].architecture
     assert isinstance(decoder, Decoder)
     found = adapters_of(decoder, adapter_parameters(decoder, adapters))
@@ -139,10 +139,10 @@ def test_a_run_says_its_adapters_by_their_parameters(catalog: Catalog, adapters:
 
 
 def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: Catalog) -> None:
-    """Rank 512 instead of 1 on all seven maps of Llama 3 8B: 32 x 511 x 81,920 = 1.34 billion parameters more.
+    """Rank 512 instead of 1 on all seven maps of Llama 3 8B adds 32 x 511 x 81,920 = 1.34 billion parameters.
 
-    8 FLOPs for each and token, recomputed, on 989.4 TFLOPS; and a step of the optimizer for 4 samples of 2,048 tokens.
-    The host's launches, which the device nearly hides, are left out.
+    Each needs 8 FLOPs per token, with recomputation, at 989.4 TFLOPS, and an optimizer step per 4 samples of 2,048
+    tokens. The host's launches are not counted, because the device nearly hides them.
     """
     every = ["query", "key", "value", "out", "gate", "up", "down"]
     small, large = (
@@ -157,7 +157,7 @@ def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: 
 
 @pytest.mark.parametrize("strategy", ["zero3", "fsdp2"])
 def test_peft_s_adapters_are_gathered_with_their_layer(catalog: Catalog, strategy: str) -> None:
-    """Of 512 tokens eight H100 wait for the host, which launches a layer's kernels twice over at most, no more."""
+    """Eight H100 with 512 tokens wait for the host, which launches at most twice as many kernels per layer."""
     how = {"framework": "HF Trainer", "strategy": strategy, "micro_batch": 1}
     eight = {"offer": "lambda/gpu_8x_h100_sxm5", "usd_per_hour": 1.0}
     short = {"workload": {"ref": "llama3-8b", "seq_len": 512}}
@@ -170,7 +170,7 @@ def test_peft_s_adapters_are_gathered_with_their_layer(catalog: Catalog, strateg
 
 @pytest.mark.parametrize("kind", AdapterKind)
 def test_every_kind_of_adapter_has_a_name_its_weights_and_its_cost(kind: AdapterKind) -> None:
-    """Low-rank adapters train no more than a dense copy of what they adapt, and cost no step less than nothing."""
+    """Low-rank adapters have fewer weights than the maps that they adapt, and no negative cost."""
     network = bundled_catalog().presets["llama3-8b"].architecture
     adapters = Adapters(kind=kind, rank=8)
     assert kind.written.casefold() == kind.value

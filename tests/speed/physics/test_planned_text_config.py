@@ -1,4 +1,4 @@
-"""What a plan may say of how it is trained: adapters beside frozen weights, and a framework that is not ours."""
+"""Settings of plans in the physics' terms: adapters, frozen weights, and frameworks other than the benchmark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROW = {
     "mlp_type": "swiglu", "vocab": "128256", "seq_len": "2048", "precision": "bf16", "micro_batch": "4",
     "grad_accum": "1", "activation_checkpointing": "full", "flash_attention": "FA2", "tokens_per_s_per_gpu": "300",
 }  # fmt: skip
-"""The same training, as a table of measurements would describe it."""
+"""Row of a table of measurements with the training of `llama_prediction`."""
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_plan_and_a_table_describe_one_training_alike(
     assert planned.labels == published.labels
     apart = {"parameters", "gpus_per_node", "inter", "nvlink_domain", "intra", "bus_sharers", "through_host", "pcie"}
     apart |= {"pcie_cards", "pcie_5", "separate_gathers"}
-    """A table counts matrices alone; one accelerator uses no link; a table may say FSDP 1, a plan FSDP 2."""
+    """Facts that may differ: tables count matrices only, one accelerator uses no link, and tables may mean FSDP 1."""
     differing = {key for key, value in planned.config.items() if value != published.config[key]} - apart
     assert not differing
 
@@ -74,7 +74,7 @@ def test_a_plan_and_a_table_describe_one_training_alike(
         pytest.param({}, {"strategy": "zero1"}, 0, id="ZeRO holds weights of 16 bits"),
         pytest.param({"adapters": {"frozen": "nf4"}}, {}, 0, id="frozen weights have a format of their own"),
         pytest.param({"adapters": {}}, {}, 0, id="frozen weights are kept at 16 bit"),
-        pytest.param({"framework": "HF Trainer"}, {}, 0, id="a framework's own effect holds its casts"),
+        pytest.param({"framework": "HF Trainer"}, {}, 0, id="a framework's own effect includes its casts"),
     ],
 )
 def test_our_benchmark_casts_weights_under_ddp(
@@ -85,7 +85,7 @@ def test_our_benchmark_casts_weights_under_ddp(
     assert found.observation.config["autocast"] == cast
 
 
-def test_a_plan_may_name_what_sends_tokens() -> None:
+def test_a_plan_may_name_the_kernels_that_send_tokens() -> None:
     h100, gb200 = (bundled_catalog().accelerators[name] for name in ("H100-SXM", "GB200-per-GPU"))
     sent = [
         planned_kernels(framework, accelerator, compiled=False)["dispatched"]
@@ -96,8 +96,8 @@ def test_a_plan_may_name_what_sends_tokens() -> None:
     assert sent == [0, 1, 1, 0]
 
 
-def test_an_assumed_mfu_counts_the_work_that_is_done(catalog: Catalog) -> None:
-    """(6 N + attention) / (4 N + attention) faster than full training at the same share of the peak."""
+def test_an_assumed_mfu_counts_the_computed_flops(catalog: Catalog) -> None:
+    """Adapters are (6 N + attention) / (4 N + attention) faster than full training at the same share of the peak."""
     rates = []
     trainings: list[dict[str, object]] = [{}, {"adapters": {}}]
     for training in trainings:
@@ -180,11 +180,11 @@ def test_only_a_run_of_the_same_training_is_a_measurement_of_it(
     )
 
 
-def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) -> None:
+def test_a_known_framework_makes_the_range_narrower(catalog: Catalog) -> None:
     ours, theirs = predicted(catalog, {}), predicted(catalog, {"framework": "Megatron-LM 0.12"})
     assert "new framework" in ours.notes[0]
     assert "same accelerator and framework" in theirs.notes[0]
-    width = [one.samples_per_s.high / one.samples_per_s.low for one in (ours, theirs)]
+    width = [prediction.samples_per_s.high / prediction.samples_per_s.low for prediction in (ours, theirs)]
     assert width[1] < width[0]
     assert "as trained by Megatron-LM 0.12" in theirs.notes
 
@@ -197,15 +197,15 @@ def test_a_framework_that_is_known_makes_the_range_narrower(catalog: Catalog) ->
         ("nanoGPT", "nanoGPT, torch.compile"),
     ],
 )
-def test_a_framework_named_alone_has_its_usual_kernels(catalog: Catalog, bare: str, named: str) -> None:
+def test_a_framework_without_stated_kernels_has_its_common_ones(catalog: Catalog, bare: str, named: str) -> None:
     training = {"strategy": "ddp", "adapters": {"rank": 16}}
-    one, other = (predicted(catalog, training | {"framework": text}).samples_per_s for text in (bare, named))
-    assert one == other
+    usual, other = (predicted(catalog, training | {"framework": text}).samples_per_s for text in (bare, named))
+    assert usual == other
 
 
 def test_frameworks_of_one_maker_are_known_and_so_are_their_makers(catalog: Catalog) -> None:
     assert {framework_family(name) for name in ONLY_ON} == set(ONLY_ON)
-    assert set(ONLY_ON.values()) <= {one.vendor for one in catalog.accelerators.values()}
+    assert set(ONLY_ON.values()) <= {accelerator.vendor for accelerator in catalog.accelerators.values()}
 
 
 def test_a_framework_of_another_maker_gives_no_estimate(catalog: Catalog) -> None:
@@ -220,7 +220,7 @@ def test_a_framework_of_another_maker_gives_no_estimate(catalog: Catalog) -> Non
 
 
 def test_a_calibration_that_lacks_a_constant_answers_as_before(catalog: Catalog) -> None:
-    """A lock of last year: what was added since stands at what leaves the physics as it was."""
+    """Constants that are newer than a lock have the values that leave the physics unchanged."""
     calibration = catalog.calibration
     assert calibration is not None
     new = ("host_experts", "host_loop")
@@ -281,7 +281,7 @@ def test_a_framework_is_a_name_and_its_kernels(text: str, name: str, kernels: st
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(catalog: Catalog, changes: dict[str, Any], message: str) -> None:
+def test_contradictory_settings_are_refused(catalog: Catalog, changes: dict[str, Any], message: str) -> None:
     mine = catalog.model_copy(update={"runs": catalog.runs | {"mine": run_of(catalog, method="lora")}})
     with pytest.raises(InputError, match=message):
         asked(mine, ONE_H100, **{"workload": LLAMA} | changes)

@@ -1,4 +1,4 @@
-"""The optimizer's traffic by hand: bytes read and written of a parameter, against 28 of Adam in fp32."""
+"""The optimizer's traffic by hand: bytes read and written per parameter, over the 28 of Adam in fp32."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def changed(adapters: Adapters | None = None, *, paged: float = 0.0, **settings:
         pytest.param({"optimizer": "adafactor"}, 8 + 12, id="the gradient three times"),
         pytest.param({"weights": "16bit"}, 4 + 2 + 8, id="all at 16 bit"),
         pytest.param({"weights": "16bit", "optimizer": "sgd"}, 4 + 2 + 4, id="momentum at 16 bit"),
-        pytest.param({"optimizer": "paged-adamw"}, 8 + 4 + 16, id="paged, and there"),
+        pytest.param({"optimizer": "paged-adamw"}, 8 + 4 + 16, id="paged, with room on the device"),
     ],
 )
 def test_the_bytes_that_a_step_moves(settings, moved):
@@ -43,7 +43,7 @@ def test_adapters_are_kept_in_fp32():
     assert "gradient_bytes" not in changed(Adapters(), weights="16bit")
 
 
-def test_what_a_paged_optimizer_sends_there_and_back():
+def test_bytes_that_a_paged_optimizer_moves_to_the_host_and_back():
     assert changed(optimizer="paged-adamw", paged=0.5)["paged_bytes"] == 8.0
     assert changed(optimizer="paged-adamw-8bit", paged=0.5)["paged_bytes"] == 2.0
 
@@ -56,10 +56,10 @@ def test_stated_kernels():
 @pytest.mark.parametrize(
     ("settings", "framework", "card", "kernel"),
     [
-        pytest.param({}, None, "A100-80GB-SXM", (1, 0), id="FlashAttention, as is usual"),
-        pytest.param({}, None, "T4", (0, 0), id="which has none for Turing: written out"),
+        pytest.param({}, None, "A100-80GB-SXM", (1, 0), id="FlashAttention by default"),
+        pytest.param({}, None, "T4", (0, 0), id="Turing has no FlashAttention: eager"),
         pytest.param({}, "HF Trainer", "T4", (1, 1), id="transformers asks torch, which takes xformers' kernel there"),
-        pytest.param({}, "HF Trainer 4.30", "A100-80GB-SXM", (0, 0), id="before 4.36 it wrote the matrix out"),
+        pytest.param({}, "HF Trainer 4.30", "A100-80GB-SXM", (0, 0), id="before 4.36 it was eager"),
         pytest.param({"attention": "eager"}, "HF Trainer", "H100-SXM", (0, 0), id="stated"),
         pytest.param({"attention": "sdpa"}, None, "V100-SXM2-16GB", (1, 1), id="stated, on Volta"),
     ],
@@ -75,9 +75,9 @@ def seconds(**changes: float) -> float:
 
 
 def test_a_step_by_its_optimizer():
-    """12 layers, 185 million parameters: the optimizer alone changes, by bytes over bandwidth."""
+    """Only the optimizer's part changes, in proportion to the bytes that it moves."""
     usual, lean = (step(configs(optimizer_scale=scale), PRIORS) for scale in (1.0, 0.5))
-    of_usual, of_lean = (float(one.shares["optimizer"][0] * one.seconds[0]) for one in (usual, lean))
+    of_usual, of_lean = (float(result.shares["optimizer"][0] * result.seconds[0]) for result in (usual, lean))
     assert of_lean == pytest.approx(of_usual / 2, rel=1e-6)
     assert seconds(optimizer_scale=1.0) < seconds(paged_bytes=4.0) < seconds(paged_bytes=8.0)
     assert seconds(optimizer_offload=1.0) == seconds(optimizer_offload=1.0, optimizer_scale=0.5)

@@ -1,6 +1,6 @@
-"""Supervised fine-tuning packed, padded and with a loss over completions alone: tokens and time by hand calculation.
+"""Supervised fine-tuning packed, padded and with a loss over completions only: tokens and time by hand.
 
-50,000 samples of 700 tokens in the mean (a prompt of 300, a completion of 400), sequences of 2,048 at most.
+There are 50,000 samples of 700 tokens on average (a prompt of 300, a completion of 400); a sequence has at most 2,048.
 
 | variant | sequences | tokens computed per sample | tokens in the loss per sample |
 |---|---|---|---|
@@ -11,7 +11,7 @@
 | padded to the full length | 50,000 | 2,048 | 700 |
 | padded, completion-only | as padded | as padded | 400 |
 
-1.029 and 1.766 are the mean largest of 4 and of 16 standard normals (Harter 1961, table 1); 0.5 is the assumed spread.
+1.029 and 1.766 are the expected maxima of 4 and 16 standard normals (Harter 1961, table 1); 0.5 is the assumed spread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.speed.throughput.asking import asked
 
 SAMPLES, MEAN, LENGTH = 50_000, 700, 2048
 LARGEST = {1: 0.0, 4: 1.0294, 16: 1.7660}
-"""Of n standard normals."""
+"""Expected maximum of n standard normals."""
 COMPLETION = 400
 ONE_H100 = {"own": "H100-SXM", "count": 1}
 WORK = {"samples_per_epoch": SAMPLES, "epochs": 1, "tokens_per_sample": MEAN}
@@ -46,7 +46,7 @@ def hours(catalog: Catalog, training: dict[str, Any], work: dict[str, Any] = WOR
 
 
 def config(catalog: Catalog, training: dict[str, Any], work: dict[str, Any] = WORK, *, micro_batch: int) -> Any:
-    """Return what the physics is told of a micro-batch."""
+    """Return the facts of a micro-batch for the physics."""
     job, candidate = _asked(catalog, training, work, ONE_H100)
     return planned_text_config(job.setup, candidate.cluster, micro_batch=micro_batch, micro_batches=1)
 
@@ -59,7 +59,7 @@ def _asked(catalog: Catalog, training: dict[str, Any], work: dict[str, Any], opt
 
 
 def test_packed_samples_are_full_sequences_without_padding(catalog: Catalog) -> None:
-    """17,090 sequences hold 35 million tokens; no device waits for a longer micro-batch."""
+    """17,090 sequences contain 35 million tokens; no device waits for a longer micro-batch."""
     job, _ = _asked(catalog, {}, WORK, ONE_H100)
     assert job.samples_per_epoch == 17_090
     assert job.tokens_per_epoch == SAMPLES * MEAN
@@ -79,7 +79,7 @@ def test_padded_samples_are_as_long_as_the_longest_of_their_batch(catalog: Catal
 
 
 def test_samples_without_a_mean_are_full(catalog: Catalog) -> None:
-    """So are those of a trainer that pads all to one length."""
+    """They are full too with a trainer that pads all samples to one length."""
     found = config(catalog, {"packing": False}, FULL, micro_batch=4)
     assert (found["seq_len"], found["variable_length"]) == (LENGTH, 0)
 
@@ -91,7 +91,7 @@ def test_no_batch_is_longer_than_the_limit(catalog: Catalog) -> None:
 
 
 def test_time_is_that_of_the_tokens_that_are_computed(catalog: Catalog) -> None:
-    """On one device: hours are in the proportion of FLOPs, which are counted by the lengths above; within a tenth."""
+    """On one device, hours are proportional to the FLOPs of the lengths above, within a tenth."""
     network = _asked(catalog, {}, WORK, ONE_H100)[0].setup.network
 
     def flops(sequences: float, length: float) -> float:
@@ -113,8 +113,8 @@ def test_time_is_that_of_the_tokens_that_are_computed(catalog: Catalog) -> None:
     assert expected["padded"] / expected["packed"] == pytest.approx(1060 / 700, rel=0.05)
 
 
-def test_devices_wait_for_the_longest_micro_batch_of_padded_samples_alone(catalog: Catalog) -> None:
-    """The same share of eight devices' work takes longer where lengths differ, and not where all are full."""
+def test_devices_wait_for_the_longest_micro_batch_of_padded_samples_only(catalog: Catalog) -> None:
+    """An eighth of the work takes longer on eight devices if lengths differ, and not if all sequences are full."""
     eight = {"own": "H100-SXM", "count": 8}
     how = {"strategy": "fsdp2", "micro_batch": 4, "global_batch": 32}
     packed, padded = ({"packing": flag} | how for flag in (True, False))
@@ -126,8 +126,8 @@ def test_devices_wait_for_the_longest_micro_batch_of_padded_samples_alone(catalo
     assert slowdown(padded) > 1.05 * slowdown(packed)
 
 
-def test_a_loss_over_completions_alone_computes_every_token() -> None:
-    """torch counts the same FLOPs for 400 of 700 labels as for all: masked labels leave the sum, not the products."""
+def test_a_loss_over_completions_only_computes_every_token() -> None:
+    """Torch counts the same FLOPs for 400 of 700 labels as for all: masked labels skip the sum, not the products."""
     torch = pytest.importorskip("torch")
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode

@@ -1,4 +1,4 @@
-"""How a probe compares with others of its kind: worked by hand."""
+"""Comparison of a probe with others of its kind, by hand."""
 
 from datetime import date
 
@@ -37,10 +37,10 @@ def test_a_probe_without_another_of_its_kind_is_compared_with_nothing() -> None:
     assert comparison_text(alone, [alone]) == ""
 
 
-def test_differences_under_two_per_cent_are_not_told_one_by_one() -> None:
-    one, other = probe("one", 1.0), probe("other", 1.02)
+def test_differences_under_two_per_cent_are_not_listed() -> None:
+    first, other = probe("one", 1.0), probe("other", 1.02)
 
-    assert comparison_text(one, [one, other]) == "as the median of 2"
+    assert comparison_text(first, [first, other]) == "as the median of 2"
 
 
 def test_kernels_without_their_sizes_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""A processor is estimated by the peaks that a probe found, and not at all without one."""
+"""Estimates for a processor, from the peaks that a probe measured; without a probe there are none."""
 
 from datetime import date
 
@@ -55,8 +55,8 @@ def test_its_peak_is_the_best_product_and_its_bandwidth_the_copy_both_ways(quest
     assert found.hbm_gb_per_s == pytest.approx(10.0)
 
 
-def test_it_is_answered_for_once_it_is_probed(question) -> None:
-    """1.617 GFLOP a token (full attention) x 512 at 50 GFLOP/s take 16.6 s at best; no estimate is faster."""
+def test_a_processor_with_a_probe_is_estimated(question) -> None:
+    """1.617 GFLOP per token (full attention) x 512 at 50 GFLOP/s take 16.6 s at best; no estimate is faster."""
     catalog, job, candidate = question
     known = catalog.model_copy(update={"probes": {"probe-cpu": processor_probe()}})
 
@@ -75,7 +75,7 @@ def test_it_is_answered_for_once_it_is_probed(question) -> None:
     ],
     ids=["doubtful", "another kind"],
 )
-def test_a_doubtful_probe_or_one_of_another_kind_answers_nothing(question, changes) -> None:
+def test_a_doubtful_probe_or_one_of_another_kind_is_not_used(question, changes) -> None:
     catalog, job, candidate = question
     known = catalog.model_copy(update={"probes": {"probe-cpu": processor_probe(**changes)}})
 

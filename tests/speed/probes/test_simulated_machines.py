@@ -1,4 +1,4 @@
-"""A probe of machines whose parts differ by known factors: the factors are found, and ranges hold the truth."""
+"""Probes of simulated machines whose parts differ by known factors: estimates find them, and ranges hold the truth."""
 
 import math
 from dataclasses import replace
@@ -108,7 +108,7 @@ def test_another_machine_of_the_kind_counts_for_less() -> None:
     left = {}
     for elsewhere in (0.0, ELSEWHERE):
         rows, errors = kernels_and_errors(simulated, {})
-        moved = [replace(one, kernel=replace(one.kernel, elsewhere=elsewhere)) for one in rows if one.kernel]
+        moved = [replace(row, kernel=replace(row.kernel, elsewhere=elsewhere)) for row in rows if row.kernel]
         anchors, _ = places(simulated, moved)
         left[elsewhere] = float(update(asked_place, anchors, errors).left[0])
 
@@ -135,7 +135,7 @@ def test_a_run_that_contradicts_the_kernels_widens_the_range() -> None:
 def test_parts_that_no_kernel_measures_are_named_the_largest_first() -> None:
     simulated = machine()
     probe = simulated.probe()
-    fewer = [one for one in probe.kernels if one.kind in (KernelKind.PRODUCTS, KernelKind.ATTENTION)]
+    fewer = [kernel for kernel in probe.kernels if kernel.kind in (KernelKind.PRODUCTS, KernelKind.ATTENTION)]
     rows = simulated.observations(probe.model_copy(update={"kernels": tuple(fewer)}))
     shares = {"products": 0.6, "logits": 0.2, "tail": 0.1, "elementwise": 0.08, "engine": 0.01, "waiting": 0.01}
 
@@ -152,7 +152,7 @@ def test_a_prediction_is_narrower_with_a_probe_and_says_so() -> None:
 
     assert isinstance(before, Prediction)
     assert isinstance(after, Prediction)
-    wide, narrow = (one.samples_per_s.high / one.samples_per_s.low for one in (before, after))
+    wide, narrow = (prediction.samples_per_s.high / prediction.samples_per_s.low for prediction in (before, after))
     assert narrow < wide
     assert after.known_from.endswith("and your probe")
     assert any("corrected by kernels of this machine (probe-simulated)" in note for note in after.notes)
@@ -160,9 +160,9 @@ def test_a_prediction_is_narrower_with_a_probe_and_says_so() -> None:
 
 @pytest.mark.slow
 def test_ranges_after_a_probe_hold_the_truth_nine_times_in_ten() -> None:
-    """Part factors, what kernels alone differ by, and what trainings have in common are drawn as they are stated.
+    """Factors of parts, errors of kernels, and common errors of trainings are drawn from their stated distributions.
 
-    Truths are steps of the physics with the drawn constants, so that only the linear update itself is on trial.
+    True times are steps of the physics with the drawn constants, so that the test covers only the linear update.
     """
     rng = np.random.default_rng(46)
     part_sd = {
@@ -199,7 +199,7 @@ def test_ranges_after_a_probe_hold_the_truth_nine_times_in_ten() -> None:
 
 
 def test_a_measurement_that_a_probe_contradicts_is_wider_and_says_so() -> None:
-    """The bundled run of an H100 at a sixth of its rate, as its owner's: kernels as the physics says contradict it."""
+    """The bundled run of an H100 at a sixth of its rate contradicts kernels that take the predicted times."""
     bundled = catalog().runs["h100-sxm-qwen3-0.6b-compiled-b8"]
     rate, sixth = bundled.throughput, {name: getattr(bundled.throughput, name) / 6 for name in ("value", "low", "high")}
     slow = bundled.model_copy(
@@ -223,8 +223,8 @@ def test_a_measurement_that_a_probe_contradicts_is_wider_and_says_so() -> None:
 
 
 @pytest.mark.parametrize(("off", "narrower"), [(0.0, True), (1.2, False)], ids=["agrees", "disagrees"])
-def test_runs_beside_a_probe_say_how_far_kernels_alone_are_from_training(off: float, narrower: bool) -> None:
-    """A run that kernels foretell exactly: spread x sqrt(4 / 5); one that is far off makes it larger."""
+def test_runs_and_a_probe_give_the_spread_between_kernels_and_training(off: float, narrower: bool) -> None:
+    """A run that kernels predict exactly scales the spread by sqrt(4 / 5); one that is far off increases it."""
     simulated = machine()
     rows, errors = kernels_and_errors(simulated, {})
     run = simulated.training(config("qwen3-0.6b"), "qwen3-0.6b")

@@ -1,4 +1,4 @@
-"""A plan of one option, asked as the estimator asks it."""
+"""Job and candidate of a plan with one option."""
 
 from __future__ import annotations
 

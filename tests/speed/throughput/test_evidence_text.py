@@ -1,4 +1,4 @@
-"""The words for the evidence behind a number: counts from the calibration, whose runs they are, and short lines."""
+"""Texts on the evidence of a number: counts from the calibration, owners of runs, and short lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUNDLED = ("seed-003-rtx3090-ddp-x1", "seed-003-rtx3090-zero2-x1")
 
 @pytest.fixture
 def calibration(catalog: Catalog) -> Calibration:
-    """1,200 rows: 34 on H100, 500 on its generation, none of others."""
+    """Return a calibration of 1,200 rows: 34 on H100, 500 on its generation, none on others."""
     assert catalog.calibration is not None
     seen = {
         "accelerator": {"H100-SXM": Seen(rows=34, sources=3, largest=8)},
@@ -70,14 +70,15 @@ def test_the_users_runs_and_bundled_ones_are_told_apart(catalog: Catalog, calibr
     def clause(*runs: RunRecord) -> str:
         return evidence_clause(label, calibration, own(*runs), catalog.bundled_runs)
 
-    one, two, third = (mine(catalog, f"mine-{card}", card) for card in ("RTX-4090", "A40", "T4"))
+    first, two, third = (mine(catalog, f"mine-{card}", card) for card in ("RTX-4090", "A40", "T4"))
     assert clause(*bundled) == f"{published}, and 2 bundled runs on RTX 3090"
     assert clause(bundled[0]) == f"{published}, and 1 bundled run on RTX 3090"
-    assert clause(one) == f"{published}, and your run on RTX 4090"
+    assert clause(first) == f"{published}, and your run on RTX 4090"
     assert (
-        clause(one, two, *bundled) == f"{published}, 2 of your runs on A40 and RTX 4090, and 2 bundled runs on RTX 3090"
+        clause(first, two, *bundled)
+        == f"{published}, 2 of your runs on A40 and RTX 4090, and 2 bundled runs on RTX 3090"
     )
-    assert clause(one, two, third) == f"{published}, and 3 of your runs on 3 accelerators"
+    assert clause(first, two, third) == f"{published}, and 3 of your runs on 3 accelerators"
 
 
 def test_the_line_prefers_the_users_own_measurements(catalog: Catalog, calibration: Calibration) -> None:
@@ -86,10 +87,10 @@ def test_the_line_prefers_the_users_own_measurements(catalog: Catalog, calibrati
     def line(*runs: RunRecord) -> str:
         return estimated_line(label, calibration, own(*runs), catalog.bundled_runs)
 
-    one, two = (mine(catalog, f"mine-{card}", card) for card in ("RTX-4090", "A40"))
+    first, two = (mine(catalog, f"mine-{card}", card) for card in ("RTX-4090", "A40"))
     assert line(*(catalog.runs[name] for name in BUNDLED)) == "estimated from 1,200 published runs, 34 on H100"
-    assert line(one) == "estimated from 1,200 published runs and your run"
-    assert line(one, two) == "estimated from 1,200 published runs and 2 of your runs"
+    assert line(first) == "estimated from 1,200 published runs and your run"
+    assert line(first, two) == "estimated from 1,200 published runs and 2 of your runs"
 
 
 def test_no_line_of_a_bundled_accelerator_is_too_long(catalog: Catalog) -> None:
@@ -106,7 +107,7 @@ def test_no_line_of_a_bundled_accelerator_is_too_long(catalog: Catalog) -> None:
 
 def test_measured_runs_are_yours_or_bundled(catalog: Catalog) -> None:
     bundled, run = catalog.runs[BUNDLED[0]], mine(catalog, "monday", "RTX-4090")
-    long = mine(catalog, "a-run-with-a-name-that-nobody-would-ever-put-into-a-table", "RTX-4090")
+    long = mine(catalog, "a-run-with-a-name-that-is-too-long-for-one-line-of-a-table", "RTX-4090")
     ids = catalog.bundled_runs
     assert measured_line([run], Basis.MEASURED, ids) == "measured (your run monday)"
     assert measured_line([bundled], Basis.MEASURED, ids) == f"measured (bundled run {bundled.id})"

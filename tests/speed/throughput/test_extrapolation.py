@@ -1,4 +1,4 @@
-"""A bare measured step scaled to other counts and accelerators, by hand."""
+"""A measured step without a network, scaled to other counts and accelerators, by hand."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.bundled import bundled_catalog
 from tests.speed.throughput.asking import asked
 
 STATION = bundled_catalog().runs["seed-000-dgx-station-v100"]
-"""Of a network that the document does not name: a rate and nothing to compute it from."""
+"""Run of a network that its document does not name, so that only ratios can scale its rate."""
 
 
 def on(count: int, rate: float, **changes: Any) -> RunRecord:
-    """The station's run on so many of its four accelerators."""
+    """Return the station's run on `count` of its four accelerators."""
     made = {
         "id": f"on-{count}",
         "hardware": STATION.hardware.model_copy(update={"accelerators_per_node": count}),
@@ -45,7 +45,7 @@ TWO = {"site": "dgx-station-v100", "accelerators": 2}
 
 
 def test_between_two_counts_a_straight_line_in_logarithms() -> None:
-    """27 on one and 75 on four: two are half way in logarithms, sqrt(27 x 75) = 45, within a factor of 1.3."""
+    """Between 27 on one and 75 on four, two are half way in logarithms: sqrt(27 x 75) = 45, within a factor of 1.3."""
     prediction = scaled(TWO, on(1, 27.0), on(4, 75.0))
     assert rate_of(prediction) == pytest.approx((45.0, 45.0 / 1.3, 45.0 * 1.3))
     assert isinstance(prediction, Prediction)

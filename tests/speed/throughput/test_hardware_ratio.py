@@ -1,4 +1,4 @@
-"""One accelerator beside another: worked ratios, and what makes a ratio doubtful."""
+"""Ratios of two accelerators by hand, and the doubts about a ratio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPLATE = bundled_catalog().runs["seed-003-rtx3090-ddp-x1"]
 
 
 def run(run_id: str, rate: float, *, devices: int = 1, spread: float = 0.0, **changes: Any) -> RunRecord:
-    """A tuned run at micro-batch 16 that does `rate` samples/s."""
+    """Return a tuned run at micro-batch 16 with `rate` samples/s."""
     throughput = {"value": rate, "low": rate * (1 - spread), "high": rate * (1 + spread)}
     hardware = TEMPLATE.hardware.model_copy(update={"accelerators_per_node": devices})
     made = {"id": run_id, "hardware": hardware, "mode": TUNED, "micro_batch": 16, "global_batch": 128, "verdict": ()}
@@ -26,7 +26,7 @@ def run(run_id: str, rate: float, *, devices: int = 1, spread: float = 0.0, **ch
 
 
 def test_the_ratio_is_that_of_one_accelerator_and_its_range_that_of_the_starts() -> None:
-    """(440 +- 5 %) / 4 over (200 +- 5 %) / 4: 2.2, from 0.95 / 1.05 to 1.05 / 0.95 of it."""
+    """(440 +- 5 %) / 4 over (200 +- 5 %) / 4 is 2.2, with a range of 0.95 / 1.05 to 1.05 / 0.95 of it."""
     found = hardware_ratio(run("a", 440, devices=4, spread=0.05), run("b", 200, devices=4, spread=0.05))
     assert found.ratio.value == pytest.approx(2.2)
     assert (found.ratio.low, found.ratio.high) == pytest.approx((2.2 * 0.95 / 1.05, 2.2 * 1.05 / 0.95))
@@ -48,12 +48,12 @@ def test_the_other_way_round_is_one_over_it() -> None:
         pytest.param({"verdict": ("throttled",)}, "b: throttled", id="a doubt of its own"),
     ],
 )
-def test_what_makes_a_ratio_doubtful(changes: dict[str, Any], doubt: str) -> None:
+def test_differences_that_make_a_ratio_doubtful(changes: dict[str, Any], doubt: str) -> None:
     doubts = hardware_ratio(run("a", 300), run("b", 100, **changes)).doubts
     assert any(part in doubts[0] for part in doubt.split("|")), doubts
 
 
-def test_another_micro_batch_is_what_tuning_is_for() -> None:
+def test_another_micro_batch_of_tuned_runs_is_no_doubt() -> None:
     assert hardware_ratio(run("a", 300), run("b", 100, micro_batch=4)).doubts == ()
 
 
@@ -63,12 +63,12 @@ def test_counts_and_small_differences_are_doubts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "message"),
+    ("first", "second", "message"),
     [
         (run("a", 1), run("a", 2), "with itself"),
         (run("a", 1), run("b", 1, workload="other"), "different networks"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(one: RunRecord, other: RunRecord, message: str) -> None:
+def test_runs_that_cannot_be_compared_are_refused(first: RunRecord, second: RunRecord, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        hardware_ratio(one, other)
+        hardware_ratio(first, second)

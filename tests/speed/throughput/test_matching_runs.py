@@ -1,4 +1,4 @@
-"""Which number answers for which option: a stated step, a measurement, the estimator, or nothing with a reason."""
+"""The source of an option's speed: a stated step, a measurement, the estimator, or none with a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bundled import bundled_catalog, owned_catalog
 
 @pytest.fixture
 def catalog() -> Catalog:
-    """The reader owns the machines that the documents measured."""
+    """Return a catalog in which the user owns the machines of the documents."""
     return owned_catalog()
 
 
@@ -60,7 +60,7 @@ def test_the_range_holds_both_runs(catalog: Catalog) -> None:
     assert len(got.runs) == 2
 
 
-def test_unmeasured_hardware_is_modelled_and_says_from_which_run() -> None:
+def test_unmeasured_hardware_is_modelled_and_names_the_run() -> None:
     (got,) = estimates(bundled_catalog(), {"site": "pc-rtx4090"}, training={"strategy": "ddp", "micro_batch": 4})
     assert got.throughput is not None
     assert got.throughput.basis is Basis.MODELLED
@@ -102,8 +102,8 @@ def test_a_bare_step_is_wider_than_a_known_network(catalog: Catalog) -> None:
     assert bare.throughput.high / bare.throughput.low > known.throughput.high / known.throughput.low
 
 
-def test_what_does_not_fit_says_how_much_is_lacking(catalog: Catalog) -> None:
-    """Llama 3 8B under DDP holds 16 bytes a parameter: 119.7 GiB of states on a card of 40 GiB."""
+def test_a_training_that_does_not_fit_states_the_missing_memory(catalog: Catalog) -> None:
+    """Llama 3 8B under DDP needs 16 bytes per parameter: 119.7 GiB of states on a card of 40 GiB."""
     (got,) = estimates(
         catalog, {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}, workload={"ref": "llama3-8b", "seq_len": 4096}
     )
@@ -148,7 +148,7 @@ def test_that_owning_is_not_known_is_a_reason_but_no_obstacle(catalog: Catalog) 
     assert got.blocking_reasons == ()
 
 
-def test_what_cannot_train_does_not_fit(catalog: Catalog) -> None:
+def test_accelerators_that_cannot_train_do_not_fit(catalog: Catalog) -> None:
     (got,) = estimates(catalog, {"offer": "aws/inf2.48xlarge", "usd_per_hour": 12.98})
     assert got.fits is False
     assert [reason.code for reason in got.blocking_reasons] == [ReasonCode.CANNOT_TRAIN]
@@ -177,7 +177,7 @@ def test_bf16_on_volta_falls_back_to_fp32_and_says_so(catalog: Catalog) -> None:
 
 
 def test_assumed_mfu_by_hand(catalog: Catalog) -> None:
-    """8 x 312e12 x 0.5 FLOP/s over 51.470 GFLOP a token: 100B tokens take 47.7 days."""
+    """At 8 x 312e12 x 0.5 FLOP/s and 51.470 GFLOP per token, 100B tokens take 47.7 days."""
     (got,) = estimates(
         catalog,
         {"offer": "aws/p4de.24xlarge", "region": "us-east-1"},
@@ -192,11 +192,11 @@ def test_assumed_mfu_by_hand(catalog: Catalog) -> None:
 
 
 def test_idle_cards_are_not_billed_as_working_ones(catalog: Catalog) -> None:
-    one, ten = estimates(catalog, {"site": "rtx3090-x10", "accelerators": [1, 10]})
-    assert one.power_kw is not None
+    single, ten = estimates(catalog, {"site": "rtx3090-x10", "accelerators": [1, 10]})
+    assert single.power_kw is not None
     assert ten.power_kw is not None
     # 1 of 10 at work: 0.1 + 0.9 x 0.25 / 0.76 of the power of ten
-    assert one.power_kw.value / ten.power_kw.value == pytest.approx(0.1 + 0.9 * 0.25 / 0.76)
+    assert single.power_kw.value / ten.power_kw.value == pytest.approx(0.1 + 0.9 * 0.25 / 0.76)
 
 
 def judged(catalog: Catalog, *, impossible: tuple[str, ...] = (), doubtful: tuple[str, ...] = ()) -> Catalog:
@@ -235,19 +235,19 @@ def test_a_run_of_another_owner_is_evidence_and_no_measurement(catalog: Catalog)
     assert f"run {run} was measured on another owner's machine: it is no measurement of yours" in got.notes
 
 
-def test_equal_machines_have_equal_speeds_whoever_measured_one(catalog: Catalog) -> None:
-    """p5e and p5en hold the same H200s; the bundled run was made on p5e."""
+def test_equal_machines_have_equal_speeds(catalog: Catalog) -> None:
+    """The machines p5e and p5en have the same H200s; the bundled run was made on p5e."""
     base = bundled_catalog()
     sound = base.runs["seed-004-p5e-h200"].model_copy(update={"verdict": ()})
     known = base.model_copy(update={"runs": base.runs | {sound.id: sound}})
     options = [{"offer": f"aws/{name}.48xlarge", "nodes": 4, "network_gbit_per_s": 3200} for name in ("p5e", "p5en")]
     plan = {"workload": {"measured": sound.id}, "training": {"strategy": "zero2", "micro_batch": 4}}
-    one, other = estimates(known, *options, work={"epochs": 1, "samples_per_epoch": 1e6}, **plan)
-    assert one.throughput is not None
+    first, other = estimates(known, *options, work={"epochs": 1, "samples_per_epoch": 1e6}, **plan)
+    assert first.throughput is not None
     assert other.throughput is not None
-    assert one.throughput.value == other.throughput.value
-    assert sound.id in one.runs
-    assert one.runs == other.runs
+    assert first.throughput.value == other.throughput.value
+    assert sound.id in first.runs
+    assert first.runs == other.runs
 
 
 def test_a_run_that_cannot_be_true_corrects_no_estimate(catalog: Catalog) -> None:
@@ -258,4 +258,4 @@ def test_a_run_that_cannot_be_true_corrects_no_estimate(catalog: Catalog) -> Non
     )
     assert run in before.runs
     assert run not in after.runs
-    assert after.doubts == ()  # what only corrects an estimate counts as its range says
+    assert after.doubts == ()  # runs that only correct an estimate add no doubts

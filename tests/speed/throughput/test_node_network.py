@@ -1,4 +1,4 @@
-"""No speed over several nodes whose network nobody states: neither the catalog, nor the plan, nor a measurement."""
+"""Speed over several nodes, which needs a network from the catalog, the plan, or a measurement."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from planner.speed.throughput.speed import Speed, speed
 from tests.speed.throughput.asking import asked
 
 POD = {"offer": "runpod/8x-h100-sxm", "usd_per_hour": 1.0, "nodes": 2}
-"""Eight H100 behind an NVSwitch, one pod: RunPod joins pods in Instant Clusters alone, another offer."""
+"""Pods of eight H100 behind an NVSwitch. RunPod joins pods only in Instant Clusters, which are another offer."""
 P5 = {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0, "nodes": 2}
-"""The same eight, with 3,200 Gbit/s of EFA by AWS's own list."""
+"""Nodes with the same accelerators, and 3,200 Gbit/s of EFA by AWS's own list."""
 LLAMA = {"workload": {"ref": "llama3-8b"}, "training": {"precision": "bf16", "strategy": "fsdp2"}}
 
 
@@ -49,9 +49,11 @@ def test_two_nodes_of_an_unstated_network_have_no_speed_and_fit_all_the_same(cat
 def test_no_division_is_searched_for_where_none_could_be_timed(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The network fits whole, and what is not known of it is not known of its parts."""
+    """The network fits undivided, and the missing speed of the nodes' network is missing for divided layouts too."""
     searched: list[str] = []
-    monkeypatch.setattr("planner.speed.throughput.fastest_strategy.layouts", lambda _, one, __: searched.append(one.id))
+    monkeypatch.setattr(
+        "planner.speed.throughput.fastest_strategy.layouts", lambda _, candidate, __: searched.append(candidate.id)
+    )
     left_open = {"training": {"precision": "bf16"}}
     answer = answered(catalog, POD, **left_open)
     assert [reason.code for reason in answer.problems] == [ReasonCode.NODE_NETWORK_NOT_KNOWN]
@@ -163,7 +165,7 @@ def test_single_cards_of_a_marketplace_are_no_rack(catalog: Catalog) -> None:
 
 
 def test_a_network_that_fits_divided_alone_lacks_the_network_not_the_memory(catalog: Catalog) -> None:
-    """70 billion parameters on 16 H100 of 80 GiB: 16 bytes of states each are 66 GiB, before any activation."""
+    """70 billion parameters x 16 bytes of states on 16 H100 of 80 GiB are 66 GiB each, without activations."""
     large = catalog.presets["llama3-8b"].architecture.model_dump() | {"layers": 80, "hidden": 8192, "heads": 64}
     workload = {"architecture": large | {"ffn_hidden": 28672}, "seq_len": 8192}
     assert answered(catalog, P5, workload=workload).fit.fits is False
@@ -181,7 +183,7 @@ def test_images_are_refused_alike(catalog: Catalog) -> None:
 
 
 def test_a_bare_step_is_not_scaled_over_it_either(catalog: Catalog) -> None:
-    """The station's run has no network, so ratios answer, which take the same share of linear scaling of any nodes."""
+    """The station's run has no network, so ratios answer, with one share of linear scaling for all nodes."""
     bare = {"workload": {"measured": "seed-000-dgx-station-v100"}, "training": {"strategy": Strategy.DDP}}
     job, candidate = asked(catalog, POD, **bare)
     assert isinstance(job, Job)
@@ -192,7 +194,7 @@ def test_a_bare_step_is_not_scaled_over_it_either(catalog: Catalog) -> None:
 
 
 ASSUMED = {"offer": "lambda/gpu_8x_h100_sxm5", "usd_per_hour": 1.0, "nodes": 2}
-"""Eight H100 whose catalog row assumes 32 Gbit/s between nodes, and between 10 and 100."""
+"""Nodes of eight H100 whose catalog row assumes 32 Gbit/s between nodes, with a range of 10 to 100."""
 
 
 def test_an_assumed_network_gives_the_speed_of_the_likeliest_and_a_range_that_holds_both_ends(catalog: Catalog) -> None:

@@ -1,4 +1,4 @@
-"""Steps that a plan states for its machines, as evidence for its other options; and the runs beside them."""
+"""Steps that a plan states for its machines, as evidence for its other options, together with runs."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def answers(catalog: Catalog, *options: dict[str, Any], **changes: Any) -> list[
 
 
 def stepped(samples_per_s: float, **changes: Any) -> dict[str, Any]:
-    """The card with a step of the user's own, at so many samples/s."""
+    """Return the card as an option with a measured step of `samples_per_s`."""
     return {"step": {"batch": BATCH, "seconds": BATCH / samples_per_s, "basis": "measured"}} | CARD | changes
 
 
 def rates(found: list[Speed]) -> list[float]:
-    assert all(one.samples_per_s is not None for one in found)
-    return [one.samples_per_s.value for one in found if one.samples_per_s is not None]
+    assert all(answer.samples_per_s is not None for answer in found)
+    return [answer.samples_per_s.value for answer in found if answer.samples_per_s is not None]
 
 
 @pytest.fixture
 def blind(catalog: Catalog) -> Catalog:
-    """Without any run, so that the step is the only measurement of this site."""
+    """Return a catalog without runs, so that the step is the only measurement."""
     return catalog.model_copy(update={"runs": {}})
 
 
 @pytest.fixture
 def estimated(blind: Catalog) -> float:
-    """Samples/s of the card with a step of 16, by the estimator alone."""
+    """Return the samples/s of the card with a step of 16, by the estimator only."""
     (card,) = answers(blind, CARD, training=GPT["training"] | {"global_batch": BATCH})
     return rates([card])[0]
 
@@ -86,7 +86,7 @@ def test_a_step_as_estimated_moves_nothing_and_narrows_the_range(blind: Catalog,
 
 
 def run_like(catalog: Catalog, samples_per_s: float) -> RunRecord:
-    """The benchmark's run that timed that very step."""
+    """Return a run of the benchmark that timed the same step."""
     return RunRecord.model_validate(
         {
             "schema_version": 1,
@@ -109,7 +109,7 @@ def run_like(catalog: Catalog, samples_per_s: float) -> RunRecord:
 
 
 def test_a_step_weighs_as_much_as_a_run_of_the_same_training(blind: Catalog, estimated: float) -> None:
-    """A step of 16 on one card of 24 GiB is one micro-batch of 16 without recomputation, as in the run."""
+    """A step of 16 on one card of 24 GiB has one micro-batch of 16 without recomputation, as in the run."""
     slow = 0.6 * estimated
     seeing = blind.model_copy(update={"runs": {"mine": run_like(blind, slow)}})
     _, *by_step = rates(answers(blind, stepped(slow), *OTHERS))
@@ -140,10 +140,10 @@ FOUR_CARDS = {"site": "rtx3090-x10", "accelerators": 4, "step": {"batch": BATCH,
         pytest.param(FOUR_CARDS, "its links may have bound it, so it says little of other accelerators", id="links"),
     ],
 )  # fmt: skip
-def test_a_step_that_says_nothing_of_others_moves_them_not_and_they_say_why(
+def test_a_step_that_does_not_inform_others_moves_none_and_a_note_says_why(
     blind: Catalog, option: dict[str, Any], why: str
 ) -> None:
-    """Each step is ten times slower than the card, so that it would be seen."""
+    """Each step is ten times slower than the card, so that an effect would be visible."""
     (before,) = answers(blind, OTHERS[0])
     _, after = answers(blind, option, OTHERS[0])
     assert rates([after]) == rates([before])
@@ -158,7 +158,7 @@ def _id(option: dict[str, Any]) -> str:
 
 
 def test_what_does_not_fit_is_no_known_training(blind: Catalog) -> None:
-    """Llama 3 8B with all weights trained needs 16 bytes each: 120 GiB, where a card has 24."""
+    """Llama 3 8B with all weights trained needs 16 bytes for each, 120 GiB; a card has 24."""
     llama = {"workload": {"ref": "llama3-8b"}, "training": {"precision": "bf16", "strategy": "fsdp2"}}
     p5 = {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0}
     _, after = answers(blind, stepped(4.0), p5, **llama)
@@ -193,7 +193,7 @@ def test_images_are_corrected_alike(blind: Catalog) -> None:
 
 
 def test_the_plan_s_network_describes_runs_on_that_machine(catalog: Catalog) -> None:
-    """A run over 10 Gbit/s at the speed of 10 Gbit/s moves nothing; taken for InfiniBand, it would be odd."""
+    """A run over 10 Gbit/s at the predicted speed moves nothing; with an assumed InfiniBand it would."""
     node = "lambda/gpu_8x_h100_sxm5"
     llama = {"workload": {"ref": "llama3-8b"}, "training": {"precision": "bf16", "strategy": "fsdp2", "micro_batch": 1}}
     two = {"offer": node, "usd_per_hour": 1.0, "nodes": 2, "network_gbit_per_s": 10.0}
@@ -218,7 +218,7 @@ def test_the_plan_s_network_describes_runs_on_that_machine(catalog: Catalog) -> 
 
 
 def test_predictions_of_the_stepped_machine_see_its_own_step(blind: Catalog, estimated: float) -> None:
-    """As with runs: what explain shows as physics beside a measured answer."""
+    """The command `explain` shows this prediction for a machine with a stated step, as it does for one with runs."""
     plan = Plan.model_validate(
         {"schema_version": 1, "name": "t", "work": {"samples": 1000.0}, "options": [stepped(estimated / 2)]} | GPT
     )

@@ -1,4 +1,4 @@
-"""A power limit is an option with its own measurements; what accelerators draw is not what the machine draws."""
+"""Power limits, which need their own measurements; and the power of accelerators compared with their machine's."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def with_runs(catalog: Catalog, **changes: Any) -> Catalog:
     return catalog.model_copy(update={"runs": catalog.runs | {capped.id: capped}})
 
 
-def test_a_cap_that_nobody_measured_has_no_answer_and_says_what_to_do(catalog: Catalog) -> None:
+def test_an_unmeasured_cap_has_no_answer_and_advises_a_measurement(catalog: Catalog) -> None:
     free, capped = estimates(catalog, STATION, STATION | {"power_cap_w": 200.0})
     assert free.training_hours is not None
     assert (capped.training_hours, capped.energy_kwh, capped.usd_marginal, capped.usd_total) == (None, None, None, None)
@@ -86,7 +86,7 @@ def test_a_cap_without_its_power_gives_time_but_no_energy(catalog: Catalog) -> N
 
 
 def test_the_accelerators_power_is_not_the_machine_s(catalog: Catalog) -> None:
-    """0.72 kW of four cards measured; of the rated 1.5 kW, 4 x 0.25 are theirs: 0.5 for the rest, 0.76 of it drawn."""
+    """Four cards draw 0.72 kW. Of the rated 1.5 kW, 4 x 0.25 are theirs, so the rest is 0.5, of which 0.76 is drawn."""
     known = with_runs(catalog, telemetry=telemetry(300.0), accelerator_power=measured(0.72, Unit.KW))
     (got,) = estimates(
         known.model_copy(update={"runs": {"capped": known.runs["capped"], FREE: known.runs[FREE]}}), STATION
@@ -98,7 +98,7 @@ def test_the_accelerators_power_is_not_the_machine_s(catalog: Catalog) -> None:
     assert "measured, run capped" in got.power_kw.source
 
 
-def test_carbon_is_given_only_where_its_intensity_is(catalog: Catalog) -> None:
+def test_carbon_is_given_only_with_a_stated_intensity(catalog: Catalog) -> None:
     plan = {
         "schema_version": 1,
         "name": "carbon",
@@ -115,7 +115,7 @@ def test_carbon_is_given_only_where_its_intensity_is(catalog: Catalog) -> None:
     assert silent.carbon_kg is None
 
 
-def test_a_capped_run_is_not_carried_over_to_another_machine(catalog: Catalog) -> None:
+def test_a_capped_run_is_not_scaled_to_another_machine(catalog: Catalog) -> None:
     known = with_runs(catalog)
     named = {"schema_version": 1, "name": "cap", "workload": {"measured": "capped"}, "options": [P3]}
     plan = Plan.model_validate(named | {"work": {"epochs": 10, "samples_per_epoch": 2_464_256}})

@@ -1,4 +1,4 @@
-"""The door to the estimator: plans and own runs in; the RTX 3090 report from its first rows."""
+"""Predictions for plans with own runs, and of the RTX 3090 report from its first rows."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def rate(catalog: Catalog, option: dict[str, Any], **changes: Any) -> float:
 
 
 def without(catalog: Catalog, *names: str) -> Catalog:
-    left = {run_id: run for run_id, run in catalog.runs.items() if run_id not in names}
-    assert len(left) == len(catalog.runs) - len(names)
-    return catalog.model_copy(update={"runs": left})
+    remaining = {run_id: run for run_id, run in catalog.runs.items() if run_id not in names}
+    assert len(remaining) == len(catalog.runs) - len(names)
+    return catalog.model_copy(update={"runs": remaining})
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ REPORT = {
     "ddp": {4: 28.6, 8: 39.6, 10: 47.9},
     "zero2": {4: 36.3, 8: 59.4, 10: 52.6},
 }
-"""Samples/s that the report measured on the cards it shares between two root ports."""
+"""Samples/s that the report measured on cards behind two root ports."""
 
 
 @pytest.mark.parametrize(
     ("strategy", "count", "actual"),
     [pytest.param(name, n, rate, id=f"{name} on {n}") for name, rates in REPORT.items() for n, rate in rates.items()],
 )
-def test_one_and_two_cards_foretell_four_eight_and_ten(
+def test_one_and_two_cards_predict_four_eight_and_ten(
     catalog: Catalog, strategy: str, count: int, actual: float
 ) -> None:
     known = [f"seed-003-rtx3090-{strategy}-x{n}" for n in (1, 2)]
@@ -83,7 +83,7 @@ def test_between_measured_counts_no_count_is_far_from_its_neighbours(catalog: Ca
     assert 0.8 * min(below, above) <= got <= 1.25 * max(below, above)
 
 
-def test_the_source_says_what_a_step_consists_of(catalog: Catalog) -> None:
+def test_the_source_states_the_parts_of_a_step(catalog: Catalog) -> None:
     found = predicted(catalog, {"offer": "aws/p5.48xlarge", "usd_per_hour": 1.0}, training={"precision": "bf16"})
     assert isinstance(found, Prediction)
     assert catalog.calibration is not None
@@ -95,7 +95,7 @@ def test_the_source_says_what_a_step_consists_of(catalog: Catalog) -> None:
     assert found.known_from == f"estimated from {catalog.calibration.rows:,} published runs, {on_h100:,} on H100"
 
 
-def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catalog: Catalog) -> None:
+def test_an_own_run_moves_the_answer_towards_itself_and_narrows_it(catalog: Catalog) -> None:
     option = {"site": "rtx3090-x10", "accelerators": 1}
     settings = {"training": {"micro_batch": 4}}
     blind = predicted(catalog.model_copy(update={"runs": {}}), option, **settings)
@@ -115,8 +115,8 @@ def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catal
         pytest.param({"micro_batch": None}, id="of an unknown micro-batch"),
     ],
 )
-def test_a_run_that_says_too_little_or_was_found_wrong_moves_nothing(catalog: Catalog, changes: dict[str, Any]) -> None:
-    """At a tenth of the speed of the card, it would."""
+def test_a_run_that_states_too_little_or_is_doubted_moves_nothing(catalog: Catalog, changes: dict[str, Any]) -> None:
+    """The run has a tenth of the card's speed, so it would move the prediction if it counted."""
     run = catalog.runs["seed-003-rtx3090-ddp-x1"]
     slow = run.throughput.model_copy(update={"value": 2.7, "low": 2.7, "high": 2.7})
     mine = run.model_copy(update={"id": "mine", "throughput": slow, "workload": "another", "step_seconds": None})
@@ -127,8 +127,8 @@ def test_a_run_that_says_too_little_or_was_found_wrong_moves_nothing(catalog: Ca
     assert rate(catalog.model_copy(update={"runs": {"mine": poor}}), option, **settings) == blind
 
 
-def test_a_tiny_network_says_nothing_of_a_large_one_on_an_accelerator(catalog: Catalog) -> None:
-    """A run of cpu-smoke on an H200 is bound by kernel launches; a network of 600M parameters is not."""
+def test_a_tiny_network_does_not_inform_about_a_large_one_on_an_accelerator(catalog: Catalog) -> None:
+    """A run of cpu-smoke on an H200 is limited by kernel launches; a network of 8 billion parameters is not."""
     smoke, gpt = catalog.presets["cpu-smoke"], catalog.runs["seed-003-rtx3090-ddp-x1"]
     tiny = gpt.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""The door to the estimator for image networks: plans and own runs in, against published figures."""
+"""Predictions for image networks with own runs, compared with published figures."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_published_figure_of_resnet50_lies_in_the_range(
     assert answer.samples_per_s.low <= published <= answer.samples_per_s.high
 
 
-def test_an_h100_trains_resnet50_slower_than_a_share_of_its_peak_would_say(catalog: Catalog) -> None:
+def test_an_h100_trains_resnet50_slower_than_a_share_of_its_peak(catalog: Catalog) -> None:
     """0.16 of 989 TFLOP/s would be 6,500 images/s; MLCommons' fused kernels reach 7,140, eager ones do not."""
     assert found(catalog, "aws/p5.48xlarge", accelerators=1, micro_batch=256).samples_per_s.value < 5000
 
@@ -72,7 +72,7 @@ def test_a_network_of_less_than_50_million_parameters_is_answered_and_a_tiny_one
     assert "bound by kernel launches" in refused.reason.text
 
 
-def test_the_source_says_what_a_step_consists_of_and_the_notes_what_feeds_it(catalog: Catalog) -> None:
+def test_the_source_states_the_parts_of_a_step_and_the_notes_its_input(catalog: Catalog) -> None:
     answer = found(catalog, "aws/p4d.24xlarge", micro_batch=256)
     assert catalog.image_calibration is not None
     evidence = f"{catalog.image_calibration.rows} published runs"
@@ -93,13 +93,13 @@ def test_more_accelerators_over_nvlink_are_never_slower(catalog: Catalog, offer:
 
 
 def test_a_vision_transformer_is_answered_by_its_products(catalog: Catalog) -> None:
-    """timm trains ViT-B/16 at 393 images/s on an RTX 3090 (attention written out); fused attention is no slower."""
+    """timm trains ViT-B/16 at 393 images/s on an RTX 3090 with eager attention; fused attention is no slower."""
     answer = found(catalog, "rtx3090-x10", "vit-b16", accelerators=1, micro_batch=64)
     assert answer.samples_per_s.low <= 393 <= answer.samples_per_s.high
     assert answer.samples_per_s.value > 393 * 0.8
 
 
-def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catalog: Catalog) -> None:
+def test_an_own_run_moves_the_answer_towards_itself_and_narrows_it(catalog: Catalog) -> None:
     run = RunRecord.model_validate(
         {
             "schema_version": 1,
@@ -123,7 +123,7 @@ def test_a_run_of_one_s_own_moves_the_answer_towards_itself_and_narrows_it(catal
     assert abs(seeing.samples_per_s.value / 20_000 - 1) < abs(blind.samples_per_s.value / 20_000 - 1)
     assert seeing.samples_per_s.high / seeing.samples_per_s.low < blind.samples_per_s.high / blind.samples_per_s.low
     assert "and your run on A100 40GB SXM" in seeing.source
-    assert [one.id for one in seeing.runs] == ["mine"]
+    assert [run.id for run in seeing.runs] == ["mine"]
 
 
 def throughput(value: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Steps of trainings on their own completions as a plan states them: what makes them faster, and what they hold."""
+"""Steps of trainings on their own completions: phases, speed, memory, and alternatives."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def step(
 
 
 def test_a_rate_is_prompts_over_seconds_of_a_step(catalog: Catalog) -> None:
-    """64 prompts a step; the range reaches at least a factor of 2 either way."""
+    """A step has 64 prompts; the range is at least a factor of 2 in both directions."""
     found = answer(catalog)
     assert found.rollout is not None
     assert found.samples_per_s is not None
@@ -55,7 +55,7 @@ def test_a_rate_is_prompts_over_seconds_of_a_step(catalog: Catalog) -> None:
 
 
 def test_the_phases_of_each_method(catalog: Catalog) -> None:
-    """RLOO has GRPO's phases; without a reference one less; PPO values tokens and trains a critic as long again."""
+    """RLOO has GRPO's phases, and one less without a reference. PPO's critic values tokens and trains as long again."""
     usual = step(catalog).seconds
     assert set(usual) == {"generation", "old_policy", "reference", "training", "weights"}
     assert set(step(catalog, method="rloo").seconds) == set(usual)
@@ -66,7 +66,7 @@ def test_the_phases_of_each_method(catalog: Catalog) -> None:
 
 
 def test_hugging_faces_trainer_takes_one_step_on_fresh_completions(catalog: Catalog) -> None:
-    """So its old policy is the one that is trained, and no pass computes it."""
+    """Its old policy is the trained one, so no pass computes it."""
     assert "old_policy" not in step(catalog, framework="HF Trainer").seconds
 
 
@@ -81,49 +81,51 @@ def test_hugging_faces_trainer_takes_one_step_on_fresh_completions(catalog: Cata
         pytest.param({"generation": {"sleep_level": 1}}, id="weights that wait in the host's memory"),
     ],
 )
-def test_what_takes_longer(catalog: Catalog, slower: dict[str, Any]) -> None:
+def test_changes_that_take_longer(catalog: Catalog, slower: dict[str, Any]) -> None:
     """Each change takes longer for the same prompts."""
     assert step(catalog, **slower).step_seconds > step(catalog).step_seconds
 
 
 def test_one_step_ahead_is_faster_than_in_turn(catalog: Catalog) -> None:
-    """Of the same division, generation beside training takes less than both in turn; nobody waits for all of it."""
+    """Simultaneous generation and training on the same division of devices take less than one after the other."""
     apart = step(catalog, generation={"devices": 4})
     ahead = step(catalog, generation={"devices": 4, "asynchronous": True})
     assert ahead.step_seconds < apart.step_seconds
     assert (ahead.training_devices, ahead.generating_devices) == (4, 4)
     assert ahead.shares["waiting"] < apart.shares["waiting"]
-    promised = next(one for one in apart.instead if one.what == "generation one step ahead")
+    promised = next(change for change in apart.instead if change.what == "generation one step ahead")
     assert promised.step_seconds == pytest.approx(ahead.step_seconds)
 
 
 def test_shorter_completions_are_as_promised(catalog: Catalog) -> None:
-    """Half as long, with a limit half as far: generation is as a plan of them says."""
-    promised = next(one for one in step(catalog).instead if one.what == "completions half as long")
+    """The alternative agrees with a plan of completions that are half as long and have half the limit."""
+    promised = next(change for change in step(catalog).instead if change.what == "completions half as long")
     assert promised.prompts_ratio > 1.2
     half = step(catalog, completion_tokens={"mean": 450, "most": 2048})
     assert promised.step_seconds == pytest.approx(half.step_seconds, rel=0.2)
 
 
 def test_memory_of_both_phases(catalog: Catalog) -> None:
-    """7.6e9 weights of 2 bytes over the copy's devices; the rest of the memory holds the cache at most."""
+    """A copy's devices share 7.6e9 weights of 2 bytes; cache and weights together fit the memory."""
     found = step(catalog)
-    generation = next(one for one in found.memory if one.phase == "generation")
+    generation = next(need for need in found.memory if need.phase == "generation")
     assert generation.parts["weights"] * found.tensor == pytest.approx(7_615_616_512 * 2 / 2**30, rel=1e-6)
     assert generation.total_gib <= 80
-    assert {one.phase for one in found.memory} == {"generation", "training"}
+    assert {need.phase for need in found.memory} == {"generation", "training"}
 
 
-def test_the_cache_has_what_a_share_leaves(catalog: Catalog) -> None:
-    """0.4 of 79.19 GiB, less 2 of the engine and 14.18 of all weights on one device, over 28 x 2 x 4 x 128 x 2 bytes
-    of a token and 300 + 900 tokens; 64 completions of a device have less."""
+def test_the_cache_has_the_engine_s_share_without_weights(catalog: Catalog) -> None:
+    """The cache is 0.4 of 79.19 GiB, less 2 of the engine and 14.18 of all weights on one device.
+
+    A sequence takes 28 x 2 x 4 x 128 x 2 bytes per token and 300 + 900 tokens; 64 completions per device need more.
+    """
     found = step(catalog, generation={"tensor": 1, "memory_share": 0.4}, prompts=512)
     free = 0.4 * 79.19 - 2 - 7_615_616_512 * 2 / 2**30
     assert found.at_once == int(free * 2**30 / (28 * 2 * 4 * 128 * 2 * 1200))
 
 
 def test_an_engine_that_never_sleeps_is_not_woken_up(catalog: Catalog) -> None:
-    """Two seconds of each step; TRL's engine sleeps only where a plan says so."""
+    """Waking up takes two seconds of each step; TRL's engine sleeps only if a plan states it."""
     asleep = step(catalog, framework="HF Trainer", generation={"tensor": 1, "sleep_level": 2}).seconds["weights"]
     usual = step(catalog, framework="HF Trainer", generation={"tensor": 1}).seconds["weights"]
     assert asleep - usual == pytest.approx(SWITCH_SECONDS)
@@ -154,7 +156,7 @@ def test_published_generation_in_small_batches(
 
 
 def test_a_large_network_is_divided_to_generate(catalog: Catalog) -> None:
-    """70 billion weights at 16 bit do not stand on one device of 80 GB."""
+    """70 billion 16-bit weights do not fit one device of 80 GB."""
     found = step(catalog, {"own": "H100-SXM", "count": 8, "nodes": 4, "network_gbit_per_s": 3200}, ref="llama-3.1-70b")
     assert found.tensor > 1
 
@@ -162,7 +164,7 @@ def test_a_large_network_is_divided_to_generate(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("training", "says"),
     [
-        pytest.param({"generation": {"devices": 8}}, "leave no whole group that trains", id="nobody trains"),
+        pytest.param({"generation": {"devices": 8}}, "leave no whole group that trains", id="no device trains"),
         pytest.param({"generation": {"tensor": 3}}, "do not divide into copies over 3", id="odd copies"),
     ],
 )
@@ -174,7 +176,7 @@ def test_devices_that_do_not_divide(catalog: Catalog, training: dict[str, Any], 
 
 
 def test_unmeasured_kinds_say_so(catalog: Catalog) -> None:
-    """Steps by an engine on Hopper were published; with a critic, or on a card of Ada, none was."""
+    """Steps with an engine on Hopper were published, but none with a critic."""
     assert answer(catalog).known_from == "rollouts modelled; steps of this kind were published"
     assert answer(catalog, {"own": "L40S", "count": 8}, ref="qwen2.5-1.5b").known_from is not None
     ppo = answer(catalog, method="ppo", group=None, prompts=512)
@@ -182,7 +184,7 @@ def test_unmeasured_kinds_say_so(catalog: Catalog) -> None:
 
 
 def test_an_mfu_says_nothing_of_generation(catalog: Catalog) -> None:
-    """No rate of the passes alone is taken for that of whole steps."""
+    """An MFU is that of the training passes, and not of whole steps."""
     stated = {name: value for name, value in GRPO.items() if value is not None}
     job, candidate = asked(
         catalog, H100, workload={"ref": "qwen2.5-7b", "seq_len": 4396}, training=stated,
@@ -194,7 +196,7 @@ def test_an_mfu_says_nothing_of_generation(catalog: Catalog) -> None:
 
 
 def test_a_service_by_the_token_sells_no_rollouts(catalog: Catalog) -> None:
-    """Its price is of texts that are given, so no cost is claimed."""
+    """Its price is for existing texts, so no cost is stated."""
     plan = {
         "schema_version": 1, "name": "test", "workload": {"ref": "qwen2.5-7b", "seq_len": 4396}, "training": GRPO,
         "work": {"samples": 6400, "tokens_per_sample": 300},
@@ -211,7 +213,7 @@ def test_a_reference_cannot_be_computed_beforehand(catalog: Catalog) -> None:
         answer(catalog, reference="precomputed")
 
 
-def test_lengths_must_be_said(catalog: Catalog) -> None:
-    """Without lengths of the answers nothing is guessed."""
+def test_lengths_must_be_stated(catalog: Catalog) -> None:
+    """Without lengths of completions there is no estimate."""
     with pytest.raises(InputError, match="how long the prompts and completions of grpo are"):
         answer(catalog, completion_tokens=None)

@@ -1,4 +1,4 @@
-"""Speed-up and efficiency, held against the figures that the RTX 3090 report printed itself."""
+"""Speed-up and efficiency, compared with the figures in the RTX 3090 report."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_bundled_runs_give_the_reports_table(catalog: Catalog, strategy: str
 
 
 def test_it_is_relative_to_the_smallest_count(catalog: Catalog) -> None:
-    """8 cards at 59.4 against 2 at 31.4: 1.89 times as fast on four times as many, 47 %."""
+    """8 cards at 59.4 are 1.89 times as fast as 2 at 31.4, with four times as many cards: 47 %."""
     document = scaling_table(series(catalog, "zero2", 8, 2))
     assert [round(row.speedup, 2) for row in document.rows] == [1.0, 1.89]
     assert [round(value, 2) for value in efficiencies(document)] == [1.0, 0.47]
@@ -79,9 +79,9 @@ def test_two_runs_of_one_count_are_two_rows(catalog: Catalog) -> None:
 
 
 def test_of_two_runs_of_the_smallest_count_the_median_is_the_base(catalog: Catalog) -> None:
-    one, two = series(catalog, "ddp", 1, 2)
-    again = changed(at_rate(one, 30.6), id="again")  # with 27.4 the median is 29
-    document = scaling_table([one, again, at_rate(two, 58.0)])
+    single, two = series(catalog, "ddp", 1, 2)
+    again = changed(at_rate(single, 30.6), id="again")  # with 27.4 the median is 29
+    document = scaling_table([single, again, at_rate(two, 58.0)])
     assert document.rows[-1].speedup == pytest.approx(2.0)
 
 
@@ -90,8 +90,8 @@ def test_of_two_runs_of_the_smallest_count_the_median_is_the_base(catalog: Catal
     [pytest.param(1.04, False, id="4 % over"), pytest.param(1.06, True, id="6 % over")],
 )
 def test_more_than_perfect_scaling_is_doubted(catalog: Catalog, share: float, doubted: bool) -> None:
-    one, two = series(catalog, "ddp", 1, 2)
-    doubts = scaling_table([one, at_rate(two, 2 * share * one.throughput.value)]).doubts
+    single, two = series(catalog, "ddp", 1, 2)
+    doubts = scaling_table([single, at_rate(two, 2 * share * single.throughput.value)]).doubts
     assert bool(doubts) is doubted
     if doubted:
         assert "each do 106% of what each of 1 does" in doubts[0]
@@ -108,14 +108,14 @@ def test_more_than_perfect_scaling_is_doubted(catalog: Catalog, share: float, do
     ],
 )
 def test_runs_that_differ_in_more_than_their_count_say_so(catalog: Catalog, setting: str, value: object) -> None:
-    one, two = series(catalog, "ddp", 1, 2)
-    (doubt,) = scaling_table([one, changed(two, **{setting: value})]).doubts
+    single, two = series(catalog, "ddp", 1, 2)
+    (doubt,) = scaling_table([single, changed(two, **{setting: value})]).doubts
     assert f"differ in more than their count: {setting} is" in doubt
 
 
-def test_what_speaks_against_a_run_stays_with_it(catalog: Catalog) -> None:
-    one, two = series(catalog, "ddp", 1, 2)
-    assert scaling_table([one, changed(two, verdict=("it drifted",))]).doubts == (
+def test_doubts_about_a_run_stay_with_it(catalog: Catalog) -> None:
+    single, two = series(catalog, "ddp", 1, 2)
+    assert scaling_table([single, changed(two, verdict=("it drifted",))]).doubts == (
         "seed-003-rtx3090-ddp-x2: it drifted",
     )
 
@@ -123,23 +123,30 @@ def test_what_speaks_against_a_run_stays_with_it(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("pick", "message"),
     [
-        pytest.param(lambda one, _: [one], "at least two", id="one run"),
-        pytest.param(lambda one, two: [one, two, two], "named twice", id="twice"),
-        pytest.param(lambda one, _: [one, changed(one, id="again")], "all runs were made on 1", id="one count"),
-        pytest.param(lambda one, two: [one, changed(two, workload="mine")], "different networks", id="other network"),
+        pytest.param(lambda single, _: [single], "at least two", id="one run"),
+        pytest.param(lambda single, two: [single, two, two], "named twice", id="twice"),
         pytest.param(
-            lambda one, two: [one, changed(two, architecture=two.architecture.model_copy(update={"layers": 4}))],
+            lambda single, _: [single, changed(single, id="again")], "all runs were made on 1", id="one count"
+        ),
+        pytest.param(
+            lambda single, two: [single, changed(two, workload="mine")], "different networks", id="other network"
+        ),
+        pytest.param(
+            lambda single, two: [single, changed(two, architecture=two.architecture.model_copy(update={"layers": 4}))],
             "different networks",
             id="a cut",
         ),
         pytest.param(
-            lambda one, two: [one, changed(two, hardware=two.hardware.model_copy(update={"accelerator": "H200-SXM"}))],
+            lambda single, two: [
+                single,
+                changed(two, hardware=two.hardware.model_copy(update={"accelerator": "H200-SXM"})),
+            ],
             "RTX-3090, H200-SXM",
             id="other accelerators",
         ),
     ],
 )
-def test_what_makes_no_series_is_refused(catalog: Catalog, pick: Any, message: str) -> None:
+def test_runs_that_are_no_series_are_refused(catalog: Catalog, pick: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         scaling_table(pick(*series(catalog, "ddp", 1, 2)))
 
@@ -153,7 +160,7 @@ def test_what_makes_no_series_is_refused(catalog: Catalog, pick: Any, message: s
         pytest.param((8, None), None, id="not stated"),
     ],
 )
-def test_what_stays_the_same_is_said(
+def test_the_kind_of_scaling_is_noted(
     catalog: Catalog, global_batches: tuple[int, int | None], said: str | None
 ) -> None:
     runs = [

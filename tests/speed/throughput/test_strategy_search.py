@@ -1,4 +1,4 @@
-"""Ways to spread a training: what each device holds, and which splits are tried."""
+"""Parallel configurations of a training: memory of each device, and splits that are tried."""
 
 from __future__ import annotations
 
@@ -79,9 +79,9 @@ def test_the_routed_experts_are_most_of_a_mixture() -> None:
 def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
     strategy: Strategy, experts: int, bytes_each: float
 ) -> None:
-    """Sixteen devices. What is held beside states differs by weights that are gathered or copied: 2 bytes each.
+    """On sixteen devices, memory other than states differs by gathered or copied weights of 2 bytes each.
 
-    ddp accumulates gradients beside its buckets: 4 bytes more than the 16 of states.
+    With ddp, gradients are accumulated outside the buckets, which adds 4 bytes to the 16 of states.
     """
     undivided = {Strategy.DDP: 20.0, Strategy.ZERO1: 4 + 12 / 16, Strategy.ZERO2: 2 + 14 / 16, Strategy.FSDP2: 1.0}
     here = needed_gib(question(), way(strategy, Split(experts=experts)))
@@ -92,24 +92,24 @@ def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
     assert (there - here) * 2**30 == pytest.approx(reserved * saved, rel=0.01), "a few of the router"
 
 
-def test_a_dense_network_has_no_experts_to_spread() -> None:
+def test_a_dense_network_has_no_expert_parallelism() -> None:
     llama = find_architecture("llama3-8b", load_once()).architecture
     ways = search(question(llama), load_once().calibration)
-    assert {one.split.experts for one in ways} == {1}
+    assert {config.split.experts for config in ways} == {1}
 
 
 def test_a_mixture_fits_by_its_experts_where_the_optimizer_alone_is_sharded() -> None:
-    """30.5 billion x (4 + 12/16) bytes are 135 GiB on each of sixteen H100: without spreading nothing fits in 80 GB."""
-    unsplit = [one for one in search(question(), load_once().calibration) if one.split.devices == 1]
-    zero1 = {one.split.experts for one in unsplit if one.strategy is Strategy.ZERO1}
+    """30.5 billion x (4 + 12/16) bytes are 135 GiB on each of sixteen H100, so undivided experts do not fit 80 GB."""
+    unsplit = [config for config in search(question(), load_once().calibration) if config.split.devices == 1]
+    zero1 = {config.split.experts for config in unsplit if config.strategy is Strategy.ZERO1}
     assert 1 not in zero1
     assert {4, 8, 16} <= zero1
-    assert all(one.hbm_gib <= 80 for one in unsplit)
+    assert all(config.hbm_gib <= 80 for config in unsplit)
 
 
 @pytest.mark.parametrize("experts", [3, 32, 256])
 def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
-    """Of 128 experts on sixteen devices: 3 divide neither, 32 are more than the devices, 256 than the experts."""
+    """There are 128 experts on sixteen devices: 3 divides neither, 32 exceeds the devices, and 256 the experts."""
     asked = question()
     answer = planned_text_config(
         TrainingSetup(
@@ -134,27 +134,27 @@ def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
 
 
 def test_copies_of_weights_are_of_the_device_s_own_slice_and_stage() -> None:
-    """One replica on 32 devices: plain DDP holds 16 bytes of states and 2 of autocast's copies of each weight."""
+    """Plain DDP needs 16 bytes of states and 2 of autocast's copies per weight; here one replica uses 32 devices."""
     asked = question(LLAMA_70B, nodes=4)
     whole, cut = (needed_gib(asked, way(Strategy.DDP, split)) for split in (WHOLE, Split(tensor=8, pipeline=4)))
-    held = parameters(LLAMA_70B) * 16 / 2**30
-    assert whole > held * 18 / 16 - 5, "the table of tokens has no copy"
-    assert cut == pytest.approx(held / 32 * 18 / 16, abs=8), "activations, logits and the context beside 39 GiB"
+    states = parameters(LLAMA_70B) * 16 / 2**30
+    assert whole > states * 18 / 16 - 5, "the table of tokens has no copy"
+    assert cut == pytest.approx(states / 32 * 18 / 16, abs=8), "39 GiB, and activations, logits and context"
     ways = search(with_setup(asked, global_batch=1), load_once().calibration)
-    assert any(one.split.devices == 32 for one in ways), "the only way to train on one sample a step"
+    assert any(config.split.devices == 32 for config in ways), "the only way to train on one sample a step"
 
 
 @pytest.mark.parametrize("per_node", [6, 8])
 def test_tensor_slices_stay_on_equal_parts_of_a_node(per_node: int) -> None:
-    """Four slices on six accelerators a node would leave a group that crosses the network."""
+    """Four slices on nodes of six accelerators would give a group that crosses the network."""
     asked = on(question(LLAMA_70B, nodes=8), accelerators_per_node=per_node)
-    tensors = {one.split.tensor for one in search(asked, load_once().calibration)}
+    tensors = {config.split.tensor for config in search(asked, load_once().calibration)}
     assert all(per_node % tensor == 0 for tensor in tensors)
 
 
-def test_the_shortest_step_has_one_micro_batch_but_for_stages() -> None:
+def test_the_shortest_step_has_one_micro_batch_per_stage() -> None:
     ways = search(replace(question(), shortest_step=True), load_once().calibration)
-    assert {one.accumulation - one.split.pipeline for one in ways} == {0}
+    assert {config.accumulation - config.split.pipeline for config in ways} == {0}
 
 
 GPT_305M = "gpt-305m"
@@ -167,10 +167,10 @@ def of_workload(name: str, *, nodes: int = 1, seq_len: int = 4096) -> StrategyQu
 @pytest.mark.parametrize("seq_len", [64, 512, 1000, 1023])
 @pytest.mark.parametrize("workload", [GPT_305M, "llama3-8b"])
 def test_short_samples_find_ways_and_are_never_cut(workload: str, seq_len: int) -> None:
-    """Blocks of under 1,024 tokens are not worth their traffic, but a sample of its own may be as short as it is."""
+    """Blocks under 1,024 tokens are not worth their traffic; whole samples may be shorter."""
     ways = search(of_workload(workload, seq_len=seq_len), load_once().calibration)
     assert ways
-    assert {one.split.context for one in ways} == {1}
+    assert {config.split.context for config in ways} == {1}
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_stages_need_not_divide_the_layers_and_the_largest_sets_the_pace(
 ) -> None:
     network = LLAMA_70B.model_copy(update={"layers": layers})
     asked = question(network, nodes=stages)
-    assert stages in {one.split.pipeline for one in search(asked, load_once().calibration)}
+    assert stages in {config.split.pipeline for config in search(asked, load_once().calibration)}
     uneven, even = (
         needed_gib(question(LLAMA_70B.model_copy(update={"layers": n}), nodes=stages), cut)
         for n in (layers, largest * stages)
@@ -195,26 +195,26 @@ def test_stages_need_not_divide_the_layers_and_the_largest_sets_the_pace(
 
 
 def test_stages_that_would_mostly_wait_are_left_out() -> None:
-    """80 layers on 64 stages: sixteen stages of two, 48 of one, so that 3/8 of all time is waiting."""
+    """80 layers on 64 stages are sixteen stages of two layers and 48 of one, so 3/8 of all time is waiting."""
     ways = search(question(LLAMA_70B, nodes=64), load_once().calibration)
-    assert max(one.split.pipeline for one in ways) == 32
+    assert max(config.split.pipeline for config in ways) == 32
 
 
 def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
-    """Of 8.03 billion parameters 16 bytes each are sharded over 8 instead of 64: 14.96 GiB a device instead of 1.87."""
+    """8.03 billion parameters x 16 bytes over 8 devices instead of 64 are 14.96 GiB per device instead of 1.87."""
     asked = of_workload("llama3-8b", nodes=8)
     full, hybrid = (needed_gib(asked, way(Strategy.FSDP2, split)) for split in (WHOLE, Split(shards=8)))
     assert hybrid - full == pytest.approx(1.08 * 8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01), "8 % of slack"
     fsdp = {
-        one.split.shards: one.samples_per_s
-        for one in search(asked, load_once().calibration)
-        if one.strategy is Strategy.FSDP2 and one.split in (WHOLE, Split(shards=8))
+        config.split.shards: config.samples_per_s
+        for config in search(asked, load_once().calibration)
+        if config.strategy is Strategy.FSDP2 and config.split in (WHOLE, Split(shards=8))
     }
     slow = on(asked, node=asked.cluster.node.model_copy(update={"network_gbit_per_s": 100.0}))
     slowed = {
-        one.split.shards: one.samples_per_s
-        for one in search(slow, load_once().calibration)
-        if one.strategy is Strategy.FSDP2 and one.split in (WHOLE, Split(shards=8))
+        config.split.shards: config.samples_per_s
+        for config in search(slow, load_once().calibration)
+        if config.strategy is Strategy.FSDP2 and config.split in (WHOLE, Split(shards=8))
     }
     assert slowed[8] > slowed[None], "its three gathers a micro-batch never cross the slow network"
     assert slowed[8] / fsdp[8] > slowed[None] / fsdp[None]
@@ -235,9 +235,9 @@ def test_the_batch_does_not_grow_with_the_machines(workload: str, limit: int, sh
         asked = replace(of_workload(workload, nodes=nodes), shortest_step=shortest_step)
         ways = search(asked, load_once().calibration)
         assert ways
-        for one in ways:
-            replicas = asked.devices // one.split.devices
-            assert replicas * one.micro_batch * one.accumulation * asked.seq_len <= limit
+        for config in ways:
+            replicas = asked.devices // config.split.devices
+            assert replicas * config.micro_batch * config.accumulation * asked.seq_len <= limit
 
 
 @pytest.mark.parametrize(
@@ -250,18 +250,23 @@ def test_the_batch_does_not_grow_with_the_machines(workload: str, limit: int, sh
         ("torchtune", {"ddp", "fsdp2"}, {"tensor", "context"}),
     ],
 )
-def test_a_framework_is_offered_what_it_runs(framework: str, strategies: set[str], splits: set[str]) -> None:
+def test_a_framework_gets_only_configurations_that_it_supports(
+    framework: str, strategies: set[str], splits: set[str]
+) -> None:
     asked = with_setup(of_workload("llama3-8b", nodes=2), framework=framework)
     ways = search(asked, load_once().calibration)
-    assert {one.strategy.value for one in ways} <= strategies
+    assert {config.strategy.value for config in ways} <= strategies
     used = {
-        name for one in ways for name in ("tensor", "pipeline", "context", "experts") if getattr(one.split, name) > 1
+        name
+        for config in ways
+        for name in ("tensor", "pipeline", "context", "experts")
+        if getattr(config.split, name) > 1
     }
     assert used == splits
 
 
 def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not by the rate itself, nor by its range's low end: the least rated come first where it says so."""
+    """A cautious rate that inverts the estimates inverts the order, so neither rate nor range decides it."""
     usual = search(question(), load_once().calibration)
 
     def least_sure_first(*asked, **rest):
@@ -270,21 +275,21 @@ def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(strategy_search, "estimate_text", least_sure_first)
     ways = search(question(), load_once().calibration)
-    rates = [one.samples_per_s for one in ways]
+    rates = [config.samples_per_s for config in ways]
     assert rates == sorted(rates)
     assert usual[0].samples_per_s > max(rates)
 
 
 def test_a_larger_batch_may_fit_where_it_accumulates_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    """64 samples on 16 devices, four each: that 1 x 4 and 2 x 2 hold too much says nothing of 4 x 1."""
+    """Each of 16 devices has four of 64 samples: although 1 x 4 and 2 x 2 do not fit, 4 x 1 is tried."""
     monkeypatch.setattr(strategy_search, "needed_gib", lambda _, config: 1.0 if config.accumulation == 1 else 1e6)
     ways = search(with_setup(replace(question(), undivided=True), global_batch=64), load_once().calibration)
-    assert {(one.micro_batch, one.accumulation) for one in ways} == {(4, 1)}
+    assert {(config.micro_batch, config.accumulation) for config in ways} == {(4, 1)}
 
 
 @pytest.mark.parametrize("undivided", [False, True])
 def test_every_batch_that_fits_is_timed(undivided: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that memory alone allows, every batch asked by itself: only what is too large is passed over unasked."""
+    """The search times the same batches as a check of each batch by memory, so it only skips those too large."""
     asked = replace(of_workload("llama3-8b", nodes=2), shortest_step=True, undivided=undivided)
     timed: dict[tuple[Strategy, Split], set[tuple[Checkpointing, int]]] = {}
 
@@ -304,4 +309,7 @@ def test_every_batch_that_fits_is_timed(undivided: bool, monkeypatch: pytest.Mon
     for (strategy, split), tried in timed.items():
         every = product(Checkpointing, (1, 2, 4, 8, 16, 32, 64))
         one_each = [ParallelConfig(strategy, split, batch, split.pipeline, kept, 0.0) for kept, batch in every]
-        assert tried == {(one.checkpointing, one.micro_batch) for one in one_each if fits(one)}, (strategy, split)
+        assert tried == {(config.checkpointing, config.micro_batch) for config in one_each if fits(config)}, (
+            strategy,
+            split,
+        )

@@ -35,7 +35,7 @@ def test_a_log_is_the_speed_of_the_machine_and_travels_in_the_link() -> None:
     assert "samples/s" in found.lines[0]
     with_log = form.changed(**found.changes)
     assert form_of(parameters_of(with_log)) == with_log
-    answered = answer_form(with_log, known_catalog((), clock.today()), today=clock.today())
+    answered = answer_form(with_log, known_catalog((), clock.today()), now=clock.now())
     assert any("log" in (option.throughput.source if option.throughput else "") for option in answered.document.options)
 
 
