@@ -50,7 +50,7 @@ class OwningQuestion:
     """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
     rentals: tuple[RentalOption, ...]
-    """Every rented option compared with the machine as an investment, at its price."""
+    """Rented options, each compared with the machine as an investment."""
 
 
 def asked_of_plan(
@@ -76,19 +76,19 @@ def asked_of_plan(
         if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
     ]
 
-    def compared(resolved: ResolvedSite) -> tuple[RentalOption, ...]:
+    def against(costs: ResolvedSite) -> tuple[RentalOption, ...]:
         return tuple(
             rental_alternative(
-                resolved, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
+                costs, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
             )
             for other in candidates
             if other.site is None
         )
 
-    rents = [each for each in estimated if each.option.site is None]
-    work = mean_work(run_groups(plan, catalog))
-    asked = YearAsked(plan, today, owned, others, rents, compared(owned.resolved), work)
-    return OwningQuestion(asked, in_full, chosen, compared(owned.at_its_price))
+    rents, rentals = [each for each in estimated if each.option.site is None], against(owned.resolved)
+    asked = YearAsked(plan, today, owned, others, rents, rentals, mean_work(run_groups(plan, catalog)))
+    as_investment = rentals if owned.as_bought is None else against(owned.as_bought)
+    return OwningQuestion(asked, in_full, chosen, as_investment)
 
 
 def year_of_plan(

@@ -51,10 +51,9 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        usd, cheaper = short_usd(yearly_usd(own)), None
-        if yearly_usd(own) <= yearly_usd(best) and not own.over_budget:
-            cheaper = best.chance_owning_cheaper
-        end = f"; {DOING[own.hold]} {_at_cost(usd, cheaper, confidence)}"
+        likely_less = yearly_usd(own) <= yearly_usd(best) and not own.over_budget
+        cheaper = best.chance_owning_cheaper if likely_less else None
+        end = f"; {DOING[own.hold]} {_at_cost(short_usd(yearly_usd(own)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")

@@ -165,15 +165,41 @@ def _or_hours_as_used(
         return best
 
     def takes_its_place(option: CampaignOption) -> bool:
-        if option.payable_usd is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+        owed = option.payable_usd
+        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
             return False
         if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
             return False
-        hours = Costs(option.payable_usd.value, ranking_usd(option))
-        return _hours_replace(hours, Costs(ahead.value, ranking_usd(best)), is_tie=by_time)
+        hours = Costs(owed.value, ranking_usd(option))
+        return _replace(hours, Costs(ahead.value, ranking_usd(best)), by_time=by_time)
 
     instead = [option for option in ordered if takes_its_place(option)]
     return _best_of_ties(instead, limits) if instead else best
+
+
+class Costs(NamedTuple):
+    """USD that an option likely costs, and that it stays below with the plan's confidence."""
+
+    likely: float
+    confident: float
+
+
+def hours_come_first(hours: Costs, ahead: Costs) -> bool:
+    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone.
+
+    It does if it costs less at the confidence, or likely so much less that it replaces the prepaid one.
+    """
+    return hours.confident < ahead.confident or _replace(hours, ahead)
+
+
+def _replace(hours: Costs, ahead: Costs, *, by_time: bool = False) -> bool:
+    """Return whether hours likely cost enough less than a prepaid option, and at the confidence at most twice as much.
+
+    That is a tenth less where both tie, in time (`by_time`) or at the confidence, and otherwise a quarter less.
+    """
+    is_tie = by_time or hours.confident <= (1 + TIE_FRACTION) * ahead.confident
+    least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
+    return hours.likely <= least * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
@@ -205,29 +231,6 @@ def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
     ):
         return False
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
-
-
-class Costs(NamedTuple):
-    """USD that an option likely costs, and that it stays below with the plan's confidence."""
-
-    likely: float
-    confident: float
-
-
-def hours_come_first(hours: Costs, ahead: Costs) -> bool:
-    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone."""
-    return hours.confident < ahead.confident or _hours_replace(hours, ahead)
-
-
-def _hours_replace(hours: Costs, ahead: Costs, *, is_tie: bool = False) -> bool:
-    """Return whether firm hours replace a prepaid option, even if they cost more at the confidence.
-
-    They likely cost a tenth less if both tie at the confidence (or in time: `is_tie`), or a quarter less at no more
-    than twice the cost there.
-    """
-    ties = is_tie or hours.confident <= (1 + TIE_FRACTION) * ahead.confident
-    least = 1 - TIE_FRACTION if ties else MUCH_LESS
-    return hours.likely <= least * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:
