@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation, ThroughputFrom
-from planner.present.explanation_answer import answer_lines
+from planner.present.explanation_answer import answer_lines, mix_lines
 from planner.present.facts import name_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
@@ -28,7 +28,7 @@ ANSWER_FROM: dict[ThroughputFrom | None, str] = {
 
 def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
     """Write all options, one after another, in lines of at most `width` if it is given."""
-    lines = [document.plan]
+    lines = [document.plan, *mix_lines(document)]
     for option in document.options:
         lines += ["", *_option(option, document)]
     lines += again(document.answer_id)

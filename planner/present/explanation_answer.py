@@ -12,7 +12,7 @@ from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
 from planner.present.bills import amount_text
-from planner.present.facts import quantity_of
+from planner.present.facts import quantity_of, trainings_text
 from planner.present.table import number_text, quantity_text
 
 LARGEST_LINES = 4
@@ -27,10 +27,23 @@ MONEY = {
 WHEN = {"cash_usd": " by the end", "to_pay_usd": " after credits", "left_usd": " by the end, if it is sold"}
 
 
+def mix_lines(document: ExplainDocument) -> Iterator[str]:
+    """Write the parts of a recommended mix, whose costs add up to that of the mix; nothing without one."""
+    if not document.mix:
+        return
+    yield "The answer is a mix; each option below is explained as if it did all trainings alone:"
+    for placed in document.mix:
+        yield f"  {placed.name}: {trainings_text(placed.runs)}, {number_text(placed.usd, Unit.USD)} USD"
+    yield f"  together: {number_text(sum(placed.usd for placed in document.mix), Unit.USD)} USD"
+
+
 def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[str]:
     """Write the verdict, one line per fact, and each doubt about the evidence."""
-    if option.id == document.recommended:
-        yield "Recommended."
+    part = next((placed for placed in document.mix if placed.option == option.id), None)
+    if part is not None:
+        yield f"Part of the recommended mix: {trainings_text(part.runs)}."
+    elif option.id == document.recommended:
+        yield "Best option alone, but a mix is recommended." if document.mix else "Recommended."
     else:
         yield f"Not recommended{f': {option.why_not}' if option.why_not else ''}."
     for name, text in _facts(option, document):

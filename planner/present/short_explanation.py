@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.model.answer.formula_used import FormulaUsed
-from planner.present.explanation_answer import answer_lines
+from planner.present.explanation_answer import answer_lines, mix_lines
 from planner.present.facts import name_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
@@ -25,7 +25,7 @@ def short_lines(document: ExplainDocument, *, width: int | None) -> list[str]:
     last = ["Every option, formula, source, constant and run: --all", *again(document.answer_id)]
     if len(document.options) > 1:
         last.insert(0, f"{len(document.options) - 1} more options: --option N or ID")
-    lines = wrapped_lines([document.plan, "", *_option(option, document)], width)
+    lines = wrapped_lines([document.plan, *mix_lines(document), "", *_option(option, document)], width)
     ending = wrapped_lines(last, width)
     left = LINES - len(ending)
     if len(lines) > left:

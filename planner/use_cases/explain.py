@@ -58,7 +58,8 @@ def _explained(plan: Plan, catalog: Catalog, *, option: str | None, today: date)
         )
         for explanation in document.options
     )
-    of_all = {"options": explained, "recommended": answer.recommended, "confidence": answer.confidence}
+    mix = answer.mix.placements if answer.mix is not None else ()
+    of_all = {"options": explained, "recommended": answer.recommended, "confidence": answer.confidence, "mix": mix}
     document = document.model_copy(update=of_all)
     return document.model_copy(update={"answer_id": document_id(document)})
 

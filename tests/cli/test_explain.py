@@ -44,12 +44,27 @@ def test_it_begins_with_the_answer_that_compare_gives(planner, example):
     assert (explained["recommended"], explained["confidence"]) == (compared["recommended"], compared["confidence"])
     first = planner("explain", plan, "--option", "1").out.splitlines()
     assert first[3] == "Recommended."
-    names = [line.split("  ")[1] for line in first[4:9]]
-    assert names == ["done by", "chance", "cost", "at most", "bill"]
+    names = [line.split("  ")[1] for line in first if re.match(r"  \S", line)]
+    assert names[:6] == ["done by", "hours", "chance", "cost", "at most", "bill"]
     bought = planner("explain", plan, "--option", "8").out
     assert bought.splitlines()[3].startswith("Not recommended: ")
     assert "  pay now   34,700 USD" in bought
     assert re.search(r"\n  left +[\d,]+ USD .* by the end, if it is sold\n", bought)
+
+
+def test_a_mix_is_named_and_its_parts_add_up_to_it(planner, example):
+    """An option that takes part, the best one alone, and the sum of the plan of `campaign`."""
+    plan = example("campaign_mix")
+    placements = planner("campaign", plan, "--json").document["placements"]
+    explained = planner("explain", plan).out
+    for placed in placements:
+        assert f"  {placed['name']}: {placed['runs']} trainings, " in explained
+    whole = planner("campaign", plan, "--json").document["campaign_usd"]["value"]
+    assert f"  together: {whole:,.0f} USD\n" in explained
+    for placed in placements:
+        shown = planner("explain", plan, "--option", placed["option"]).out
+        assert f"Part of the recommended mix: {placed['runs']} trainings." in shown
+    assert "Recommended." not in planner("explain", plan, "--all").out
 
 
 def test_a_run_that_decides_nothing_is_named_with_the_reason(planner, example):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from planner.model.answer.documents import PlacedRuns
 from planner.model.answer.formula_used import FormulaInput, FormulaUsed
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
@@ -203,7 +204,9 @@ class ExplainDocument(Frozen):
     plan: str
     currency: Currency | None = None
     recommended: str | None = None
-    """Id of the option that `planner compare` recommends."""
+    """Id of the option that `planner compare` recommends; of single options the best one if it recommends a mix."""
+    mix: tuple[PlacedRuns, ...] = ()
+    """Parts of the mix that `planner compare` recommends; empty if it recommends a single option."""
     confidence: float | None = None
     """Confidence, as in the document of `planner compare`."""
     options: tuple[OptionExplanation, ...]
