@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.prices.offer import Price
+from planner.model.prices.offer import LaterPrice, Price
 from planner.model.prices.price_book import PriceBook
 
 
@@ -86,9 +87,9 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
         return price.model_copy(update={"note": _joined(price.note, *notes)})
     unit = "USD/M tokens" if price.usd_per_hour is None else "USD/h"
     book_note = f"list {listed:g} {unit}, net {net.amount:.6g} by the price book ({'; '.join(net.steps)})"
-    later = None if net.until is None or price.usd_per_hour is None else _amount_after(price, book, day=net.until)
-    until = f"after {net.until} an hour costs {later:g} USD" if later is not None else None
-    note = _joined(book_note, until, *notes, price.note)
+    later = () if price.usd_per_hour is None else tuple(_later_prices(price, book, net))
+    ends = [f"after {change.after} an hour costs {change.usd_per_hour:g} USD" for change in later]
+    note = _joined(book_note, *ends, *notes, price.note)
     if price.usd_per_hour is None:
         update = {"usd_per_million_tokens": net.amount, "list_usd_per_million_tokens": listed}
         return price.model_copy(update={**update, "note": note})
@@ -98,7 +99,7 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
             "usd_per_hour": net.amount, "low_usd_per_hour": None, "high_usd_per_hour": None,
             "list_usd_per_hour": listed, "committed_nodes": net.committed_nodes,
             "beyond_usd_per_hour": others.amount if others else listed, "agreed": True, "note": note,
-            "net_until": net.until, "later_usd_per_hour": later,
+            "later": later,
         }  # fmt: skip
         return price.model_copy(update=agreed)
     low, high, factor = price.low_usd_per_hour, price.high_usd_per_hour, net.amount / listed
@@ -109,19 +110,19 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
             "high_usd_per_hour": None if high is None else max(high * factor, net.amount),
             "list_usd_per_hour": listed,
             "agreed": net.agreed,
-            "net_until": net.until if later is not None else None,
-            "later_usd_per_hour": later,
+            "later": later,
             "note": note,
         }
     )
 
 
-def _amount_after(price: Price, book: PriceBook, *, day: date) -> float | None:
-    """Return the price of an hour on the day after one; None if that is no day of the calendar."""
-    if day == date.max:
-        return None
-    net = net_of(price, book, on=day + timedelta(days=1))
-    return price.amount if net is None else net.amount
+def _later_prices(price: Price, book: PriceBook, net: Net) -> Iterator[LaterPrice]:
+    """Yield the price after each entry of the book that ends, as the book gives it on the next day."""
+    listed, ends = price.usd_per_hour, net.until
+    while ends is not None and ends < date.max and listed is not None:
+        then = net_of(price, book, on=ends + timedelta(days=1))
+        yield LaterPrice(after=ends, usd_per_hour=listed if then is None else then.amount)
+        ends = None if then is None else then.until
 
 
 def _joined(*notes: str | None) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from datetime import date
+from itertools import pairwise
 
 from planner.cost.cloud.price_doubt import price_range
 from planner.model.answer.reason import Reason, ReasonCode
@@ -101,20 +104,27 @@ def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
     return to_quantity(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
 
 
-def mean_price(price: Price | None, usd_per_hour: Quantity, *, nodes: int, hours: float, net_hours: float) -> Quantity:
+def mean_price(
+    price: Price | None, usd_per_hour: Quantity, *, nodes: int, hours: float, changes: Sequence[float]
+) -> Quantity:
     """Return the mean price of a node-hour over the work, by a price book.
 
-    before = `beyond_commitment`, or the price itself
-    USD    = (net hours x before + the hours after them x the later price) / hours
+    first = `beyond_commitment`, or the price itself
+    USD   = sum over prices of (hours at the price x price) / hours
+
+    `changes` are the hours from the start of the work until each of the price's `later` prices begins.
     """
-    before = beyond_commitment(price, nodes=nodes) or usd_per_hour
-    if price is None or price.later_usd_per_hour is None or hours <= net_hours:
-        return before
-    share = net_hours / hours
-    mean = interval(before, Unit.USD_PER_HOUR).scaled(share) if share > 0 else Interval.exact(0.0)
-    value = sum_of([mean, Interval.exact((1 - share) * price.later_usd_per_hour)])
-    source = f"{share:.3g} of the hours until {price.net_until}, the others at {price.later_usd_per_hour:g} USD/h"
-    return derived(value, Unit.USD_PER_HOUR, before, source=f"{source}; {before.source}")
+    first = beyond_commitment(price, nodes=nodes) or usd_per_hour
+    if price is None or not changes or hours <= changes[0]:
+        return first
+    ends = [min(hours, change) for change in (*changes, math.inf)]
+    shares = [(end - begin) / hours for begin, end in pairwise((0.0, *ends))]
+    at_first = interval(first, Unit.USD_PER_HOUR).scaled(shares[0]) if shares[0] > 0 else Interval.exact(0.0)
+    later = [Interval.exact(share * row.usd_per_hour) for share, row in zip(shares[1:], price.later, strict=True)]
+    named = [f"{share:.3g} of the hours after {row.after} at {row.usd_per_hour:g} USD/h"
+             for share, row in zip(shares[1:], price.later, strict=True) if share > 0]  # fmt: skip
+    source = "; ".join([*named, first.source])
+    return derived(sum_of([at_first, *later]), Unit.USD_PER_HOUR, first, source=source)
 
 
 def _listed(candidate: Candidate) -> Price | None:

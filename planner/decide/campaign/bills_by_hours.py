@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -39,7 +38,7 @@ def cost_by_hours(
             return None
         lengths, bills, whole = [1.0], [usd.value], doubted(usd)
     else:
-        if not rates.terms.once and not credits and math.isinf(estimated.net_hours):
+        if not rates.terms.once and not credits and not estimated.price_changes:
             return None
         exact, lengths = _at_exact_hours(estimated), list(LENGTHS)
         if rates.terms.once:
@@ -47,8 +46,9 @@ def cost_by_hours(
             per_run = [rates.terms.minimum_hours / runs for runs in work.by_set]
             ends = [(each - (2 * single - double)) / max(double - single, 1e-12) for each in per_run]
             lengths = sorted({*lengths, *(end for end in ends if LENGTHS[0] < end < LENGTHS[-1])})
-        last = work.waves * billed_hours(exact, share=share).value / estimated.net_hours if estimated.net_hours else 0.0
-        lengths = sorted({*lengths, *([1 / last] if last > 0 and LENGTHS[0] < 1 / last < LENGTHS[-1] else [])})
+        whole_hours = work.waves * billed_hours(exact, share=share).value
+        changes = [change / whole_hours for change in estimated.price_changes]
+        lengths = sorted({*lengths, *(change for change in changes if LENGTHS[0] < change < LENGTHS[-1])})
         billed = [campaign_bill(exact, work, (), share=share * length) for length in (*lengths, 1.0)]
         known = [each.usd for each in billed if each is not None]
         bills, whole = [each.value for each in known[:-1]], interval(known[-1], Unit.USD)

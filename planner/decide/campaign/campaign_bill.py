@@ -33,7 +33,7 @@ def campaign_bill(
         rates = estimated.rates
         mean = mean_price(
             estimated.price, rates.price, nodes=rates.nodes * work.sets,
-            hours=work.waves * billed_hours(estimated, share=share).value, net_hours=estimated.net_hours,
+            hours=work.waves * billed_hours(estimated, share=share).value, changes=estimated.price_changes,
         )  # fmt: skip
         rates = replace(rates, price=mean)
         return rented_bill(

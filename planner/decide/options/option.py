@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -71,8 +70,8 @@ class EstimatedOption:
     speed: Speed | None = None
     resolved: ResolvedSite | None = None
     """Cost of owning, if known."""
-    net_hours: float = math.inf
-    """Hours from the campaign's start until the price book's terms for it end; infinite if they do not."""
+    price_changes: tuple[float, ...] = ()
+    """Hours from the campaign's start until each of its price's `later` prices begins."""
     power_from_rated_share: bool = False
     """True if its cost or carbon uses the default share of rated power; a rented machine's cost never does."""
 
@@ -105,7 +104,7 @@ def estimate_option(
     doubts = (*speed.doubts, *_found_wrong(speed, catalog))
     building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
     row = None if site is not None or candidate.has_own_price else candidate.price
-    net_hours = _net_hours(plan, row, today=today)
+    changes = _price_changes(plan, row, today=today)
     causes, rates = error_causes(candidate, speed, timed.time, plan.practice), None
     if site is None and price is not None:
         rates = bill_rates(plan, job, candidate, price, catalog)
@@ -118,7 +117,7 @@ def estimate_option(
             longer = _longer(candidate.id, timed.time, causes, plan.campaign.confidence, doubtful=bool(doubts))
         if rates is not None and timed.time is not None:
             hours = timed.time.wall_hours.value
-            mean = mean_price(row, rates.price, nodes=candidate.nodes, hours=hours, net_hours=net_hours)
+            mean = mean_price(row, rates.price, nodes=candidate.nodes, hours=hours, changes=changes)
             once = replace(rates, price=mean)
         money = option_money.rented(candidate, catalog, once, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
@@ -202,7 +201,7 @@ def estimate_option(
         candidate=candidate,
         speed=speed,
         resolved=money.resolved,
-        net_hours=net_hours,
+        price_changes=changes,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
 
@@ -223,15 +222,15 @@ def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
     return [f"{run}: the audit finds it doubtful: planner audit {run}" for run in doubtful]
 
 
-def _net_hours(plan: Plan, price: Price | None, *, today: date | None) -> float:
-    """Return the hours of the campaign in which the price book's terms hold; infinite if they do not end.
+def _price_changes(plan: Plan, price: Price | None, *, today: date | None) -> tuple[float, ...]:
+    """Return the hours of the campaign until each of a price's later prices begins.
 
     Without a stated first day, work is counted from the end of today.
     """
-    if price is None or price.net_until is None or today is None:
-        return math.inf
-    days = (price.net_until - (plan.campaign.start or today)).days + (plan.campaign.start is not None)
-    return max(0.0, days * HOURS_PER_DAY)
+    if price is None or today is None:
+        return ()
+    first, stated = plan.campaign.start or today, plan.campaign.start is not None
+    return tuple(max(0.0, ((change.after - first).days + stated) * HOURS_PER_DAY) for change in price.later)
 
 
 def on_day(

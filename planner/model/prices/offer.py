@@ -57,6 +57,13 @@ def stale_days(kind: PriceKind) -> int:
     return FAST_STALE_DAYS if kind in FAST_KINDS else STALE_DAYS
 
 
+class LaterPrice(Frozen):
+    """Price of an hour after the last day of something in the price book."""
+
+    after: Day
+    usd_per_hour: Positive
+
+
 class Price(Frozen):
     """One row of a price file: the whole instance, per hour; null only with a reason.
 
@@ -94,10 +101,8 @@ class Price(Frozen):
     """Number of instances bought already at `usd_per_hour`, by the price book. Never in a file."""
     beyond_usd_per_hour: Positive | None = None
     """Price of an instance beyond those."""
-    net_until: Day | None = None
-    """Last day of the commitment or discounts behind `usd_per_hour`, by the price book. Never in a file."""
-    later_usd_per_hour: Positive | None = None
-    """Price of an hour after that day."""
+    later: tuple[LaterPrice, ...] = ()
+    """Prices after the commitment or discounts behind `usd_per_hour` have ended, by the price book. Never in a file."""
     agreed: bool = False
     """True if `usd_per_hour` is a quote or a commitment of the price book, which changes of the list do not affect.
 

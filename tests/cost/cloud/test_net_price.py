@@ -225,6 +225,16 @@ def test_hours_after_the_last_day_cost_the_later_price(entries, within, later):
     assert f"after 2026-12-03 an hour costs {later} USD" in " ".join(option.notes)
 
 
+def test_each_last_day_changes_the_price():
+    """60 until December 3, then 100 less 20 % until December 5, then the list: 72 x 60 + 48 x 80 + the rest x 100."""
+    entries = {"commitments": [ENDING], "discounts": [discount("a", 0.2, valid_until="2026-12-05")]}
+    option, hours, usd = bill_of(entries, runs=60)
+    assert hours > 130
+    assert usd == pytest.approx(72 * 60 + 48 * 80 + (hours - 120) * 100, rel=1e-4)
+    for change in ("after 2026-12-03 an hour costs 80 USD", "after 2026-12-05 an hour costs 100 USD"):
+        assert change in " ".join(option.notes)
+
+
 def test_work_that_ends_before_the_last_day_costs_the_book_s_price():
     option, hours, usd = bill_of({"commitments": [ENDING]}, runs=2)
     assert hours < 24
