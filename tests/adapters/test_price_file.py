@@ -163,7 +163,14 @@ def test_what_is_written_is_read_back_the_same(price):
     assert back == price
 
 
-OF_THE_BOOK = {"list_usd_per_hour", "list_usd_per_million_tokens", "committed_nodes", "beyond_usd_per_hour", "agreed"}
+OF_THE_BOOK = {
+    "list_usd_per_hour",
+    "list_usd_per_million_tokens",
+    "committed_nodes",
+    "beyond_usd_per_hour",
+    "agreed",
+    "later",
+}
 NEVER_IN_A_FILE = OF_THE_BOOK | {"seen_usd_per_hour", "seen_from", "unlisted_on"}
 """Additions of the price book, and the choice among observations."""
 
