@@ -145,6 +145,14 @@ def _blocks(option: CampaignOption) -> str:
     return f"A block of {length}" if option.at_once == 1 else f"{option.at_once} blocks of up to {length}"
 
 
+def _may_outlast_its_term(option: CampaignOption) -> bool:
+    """Return whether the work at the confidence takes more hours than the term: USD of the term / USD of an hour."""
+    price, term, hours = option.usd_per_hour, option.smallest_purchase_usd, option.hours_confident
+    if price is None or price.value <= 0 or term is None or hours is None:
+        return False
+    return hours - option.wait_hours > term.value / (price.value * (option.nodes or 1) * option.at_once)
+
+
 def _of_the_option(option: CampaignOption, phrases: Phrases, today: date, *, whose: str | None) -> Iterator[str]:
     """Yield the facts about the recommended option itself. `whose`: its name, if another machine was named before."""
     limits = phrases.limits
@@ -168,7 +176,12 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date, *, who
             yield f"{_blocks(option)}, {term} in all, {they} used or not."
         else:
             what = "Its whole window is paid" if ends else "It must be bought for a term longer than the work"
-            yield f"{what}, {term} in all."
+            outlasts = not ends and _may_outlast_its_term(option)
+            yield (
+                "Its term may end before the work: hours after it are counted at its price."
+                if outlasts
+                else (f"{what}, {term} in all.")
+            )
     if option.price_kind is PriceKind.HOSTED_TRAINING:
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:

@@ -169,6 +169,12 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
             "bought for a term longer than the work, 240 USD in all", id="a term",
         ),
         pytest.param(
+            option("a", 100, 240, smallest_purchase_usd=quantity(240, Unit.USD),
+                   usd_per_hour=quantity(3, Unit.USD_PER_HOUR)),
+            "Its term may end before the work: hours after it are counted at its price.",
+            id="100 h of a term of 240 / 3 = 80",
+        ),
+        pytest.param(
             option("a", 1, 10, hold="buy", pay_now_usd=quantity(57_400, Unit.USD), left_usd=quantity(41_000, Unit.USD)),
             "57,400 USD are due at once; 41,000 USD of it would be left then", id="a purchase",
         ),
