@@ -225,10 +225,16 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
 
 
 def window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
-    """Return that the window of a block is too short for the hours that the campaign stays under with the confidence.
+    """Return that a window, or a term that is paid already, is shorter than the hours that the campaign may take.
 
-    Its runs end half an hour before the window does.
+    `surely` are the hours that it stays under with the confidence. Runs end half an hour before a window does.
     """
+    rates = estimated.rates
+    if rates is not None and rates.committed and 0 < rates.terms.minimum_hours < surely:
+        paid = rates.terms.minimum_hours
+        text = f"its paid term holds {paid:,.0f} h; the campaign may take {surely:,.0f} h"
+        figures = {"window_hours": paid, "run_hours": surely}
+        return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is None or surely <= window.hours - BLOCK_LAST_HOURS:
         return ()

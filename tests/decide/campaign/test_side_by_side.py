@@ -110,6 +110,15 @@ def test_no_more_terms_are_bought_than_the_work_asks_for(price, runs, at_once):
     assert option.at_once == at_once
 
 
+@pytest.mark.parametrize(("runs", "allowed"), [(800, True), (900, False)], ids=["8,000 h", "9,000 h"])
+def test_a_paid_term_holds_no_more_than_its_hours(runs, allowed):
+    """A year that is paid already has 8,760 h (8,766 in the mean); what comes after it is not free."""
+    paid = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "savings_1y", "commitment_bought": True}
+    (option,) = compared([paid], runs=runs, deadline=None).options
+    assert (option.not_allowed is None) is allowed
+    assert allowed or option.not_allowed.startswith("its paid term holds 8,7")
+
+
 def test_the_campaign_places_them_so_too():
     plan = plan_of([P4D])
     found = plans.campaign(plan, bundled_catalog(), today=TODAY)
