@@ -187,7 +187,8 @@ def _agreed(
     first = preferred.option
     name = first.display_name or first.id
     if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
-        must = "a mix must cost 5 % less, and not be over five times slower"
+        by_time = alone.limits.prefer is Prefer.TIME
+        must = "a mix must end 5 % sooner" if by_time else "a mix must cost 5 % less, and not be over five times slower"
         return found, () if preferred.gives_way_to(best) else (f"compare recommends {name} for all runs: {must}",)
     if best is not None and [placement.option for placement in best.plan.placements] == [first.id]:
         return found, ()
