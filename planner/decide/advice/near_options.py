@@ -28,9 +28,10 @@ class NearOptions:
 
     @classmethod
     def of(cls, case: Case, options: Sequence[CampaignOption]) -> NearOptions:
-        """Return the first options of a case by rank, the quickest, and those that a later or earlier deadline chooses.
+        """Return the options of a case that a changed input may choose.
 
-        The last are those that no other is both cheaper and faster than. What is no machine is kept: it costs no time.
+        They are the first by rank, the quickest, and those that no other beats in both cost and time: another deadline
+        chooses among these. Services are kept too, because they take no time to examine.
         """
         order = ranked(options, case.limits, deadline_hours=hours_to(case.limits, today=case.today))
         machines = {pace.candidate.id for pace in case.paced}

@@ -11,7 +11,7 @@ from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import AskedPlan
-from planner.decide.advice.measuring import Valued, worth_measuring
+from planner.decide.advice.measuring import ValuedRun, worth_measuring
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.option_rule import OptionRule
 from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
@@ -91,7 +91,7 @@ def recommend(
         regret_usd=regret,
         measurements=tuple(_measurements(case, document, valued, asked)),
         turning_points=tuple(sorted(turning, key=distance)),
-        swings=_told(moving, chosen),
+        swings=_notable_swings(moving, chosen),
         at_confidence=_at_confidences(case),
         alternatives=alternatives(document),
         notes=_notes(case, options, by_id.get(document.recommended or ""), near_options.note),
@@ -126,23 +126,24 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
 
 
 def _measurements(
-    case: Case, document: ComparisonDocument, valued: Sequence[Valued], asked: AskedPlan
+    case: Case, document: ComparisonDocument, valued: Sequence[ValuedRun], asked: AskedPlan
 ) -> Iterator[SuggestedMeasurement]:
-    """Yield the measurements that are worth more than they cost; before them the nearest option's, where no option is
-    recommended: it settles whether that one keeps the limits.
+    """Yield the measurements that are worth more than they cost.
+
+    If no option is recommended, the nearest option's comes first: it settles whether that one keeps the limits.
     """
     names = {option.id: name_of(option) for option in document.options}
     chosen = document.recommended or document.nearest
-    for one in sorted(valued, key=lambda one: one.option.id != document.nearest):
-        settles = document.recommended is None and one.option.id == document.nearest
-        rivals = [names[name] for name in (chosen, *(one.instead or ())) if name is not None]
+    for run in sorted(valued, key=lambda run: run.option.id != document.nearest):
+        settles = document.recommended is None and run.option.id == document.nearest
+        rivals = [names[name] for name in (chosen, *(run.instead or ())) if name is not None]
         decides = f"decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
         decides = "settles whether that keeps the limits" if settles else decides
-        if settles or worth_making(one):
-            yield suggested(case, one, asked, decides=decides, settles=document.recommended is None)
+        if settles or worth_making(run):
+            yield suggested(case, run, asked, decides=decides, settles=document.recommended is None)
 
 
-def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
+def _notable_swings(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
     """Return the inputs that move the cost of the chosen option or turn the decision, widest first."""
     if chosen is None or chosen.usd_confident is None:
         return ()
@@ -152,10 +153,10 @@ def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[
         for moved in moving
         if {moved.decision_at_low, moved.decision_at_high} != {chosen.id}
     }
-    told = [
+    notable = [
         moved for moved in moving if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
     ]
-    return tuple(sorted(told, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
+    return tuple(sorted(notable, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
 
 
 def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:

@@ -59,9 +59,9 @@ def recommend_mix(
         simulated=chosen.summary(),
         regret_usd=regret,
         measurements=tuple(
-            suggested(case, one, asked, decides="decides how the runs are divided")
-            for one in valued
-            if worth_making(one)
+            suggested(case, run, asked, decides="decides how the runs are divided")
+            for run in valued
+            if worth_making(run)
         ),
         turning_points=tuple(mixed.turning_points()),
         swings=tuple(mixed.swings()),

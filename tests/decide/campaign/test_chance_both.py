@@ -29,7 +29,7 @@ def plan_of(options: list[dict[str, Any]], *, within: float, hours: float = 10.0
         {
             "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
             "work": {"epochs": 1, "samples_per_epoch": 36_000}, "campaign": campaign,
-            "options": [one | {"step": step | {"basis": "measured"}} for one in options],
+            "options": [option | {"step": step | {"basis": "measured"}} for option in options],
             "assumptions": {
                 "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
                 "support_fraction": 0.0,
@@ -45,11 +45,11 @@ def only(plan: Plan) -> CampaignOption:
 
 
 def of_hours(hours: float, limit: float, within: float) -> float:
-    """P(hours x a factor of 90 % `within` <= limit)."""
+    """Return P(hours x factor <= limit) for a log-normal factor that is within `within` with 90 %."""
     return PHI(1.645 * math.log(limit / hours) / math.log(within))
 
 
-def test_what_is_paid_by_the_hour_errs_with_the_hours():
+def test_hourly_costs_err_with_the_hours():
     """20 h and 200 USD within 3: in 24 h with 0.61, under 300 USD with 0.73; both with the smaller, 0.61."""
     option = only(plan_of([P4D], within=3.0, campaign={"deadline": "2026-12-01", "budget_usd": 300.0}))
     assert hourly_share(option) == 1.0

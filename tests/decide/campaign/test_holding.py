@@ -1,4 +1,4 @@
-"""What a campaign costs and when it can start, by how its machine is held: figures by hand, and laws."""
+"""Cost and start of a campaign on an owned, bought or rented machine: figures by hand, and laws."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class TestBuyingForCampaigns:
     def test_without_a_price_it_is_no_option(self, option: dict[str, Any]) -> None:
         got = held(option)
         assert (got.campaign_usd, got.cash_usd, got.to_pay_usd, got.pay_now_usd) == (None, None, None, None)
-        (reason,) = (one for one in got.blocking_reasons if one.code == "purchase_not_known")
+        (reason,) = (reason for reason in got.blocking_reasons if reason.code == "purchase_not_known")
         assert reason.text == "its price is not known; give purchase_usd"
 
     def test_the_published_server(self) -> None:
@@ -268,7 +268,7 @@ class TestCredits:
     ],
     ids=str,
 )
-def test_what_does_not_go_with_the_machine_is_refused(option: dict[str, Any], words: str) -> None:
+def test_keys_that_do_not_fit_the_machine_are_refused(option: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         held(option)
 
@@ -281,7 +281,7 @@ def test_what_does_not_go_with_the_machine_is_refused(option: dict[str, Any], wo
 def test_laws_of_a_purchase(
     server: float, spread: float, months: float, more: float, runs: int, drop: float, others: float
 ) -> None:
-    """Cash out holds what is paid now; a machine fetches no more than it cost; a longer lead time is never sooner."""
+    """Cash out includes the first payment; a resale brings at most the price; a longer lead time is never sooner."""
     price = {"value": server, "low": server / spread, "high": server * spread}
     site = {
         "purchase": PC["purchase"] | {"server_usd": price}, "lead_time_months": months,
@@ -291,7 +291,7 @@ def test_laws_of_a_purchase(
     later = held(site=site | {"lead_time_months": months + more}, runs=runs)
     assert None not in (got.pay_now_usd, got.cash_usd, got.to_pay_usd, got.left_usd, got.taken_off_usd)
     for part in ("low", "value", "high"):
-        now, cash, left = (getattr(one, part) for one in (got.pay_now_usd, got.cash_usd, got.left_usd))
+        now, cash, left = (getattr(quantity, part) for quantity in (got.pay_now_usd, got.cash_usd, got.left_usd))
         assert 0 <= left <= now * (1 + 1e-12)
         assert now <= cash * (1 + 1e-12)
         assert getattr(got.to_pay_usd, part) <= cash

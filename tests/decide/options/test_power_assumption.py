@@ -40,4 +40,4 @@ def test_it_is_listed_where_it_is_taken(
         "assumptions": assumptions,
     }
     document = estimate_plan(Plan.model_validate(plan), catalog)
-    assert ("power in training" in [one.name for one in document.assumptions]) == listed
+    assert ("power in training" in [assumption.name for assumption in document.assumptions]) == listed

@@ -74,7 +74,7 @@ def estimated(catalog: Catalog, option: dict[str, Any], **changes: Any) -> Optio
             id="two reasons, in the order of the sentence",
         ),
         pytest.param(
-            STATION | {"power_cap_w": 200.0}, {}, ("cap_not_measured",), {"power_cap_w": 200}, id="nobody measured it"
+            STATION | {"power_cap_w": 200.0}, {}, ("cap_not_measured",), {"power_cap_w": 200}, id="no run has this cap"
         ),
         pytest.param(
             {"site": "h200-x1"}, {"workload": {"ref": "cpu-smoke"}}, ("network_too_small",), None, id="a tiny network"

@@ -301,7 +301,7 @@ drawn = st.builds(
 )
 
 
-@given(st.lists(drawn, min_size=1, max_size=6, unique_by=lambda one: one.id), st.sampled_from([None, 50.0, 5e5]))
+@given(st.lists(drawn, min_size=1, max_size=6, unique_by=lambda option: option.id), st.sampled_from([None, 50.0, 5e5]))
 def test_at_most_three_sentences_of_twenty_words(options: list[CampaignOption], budget: float | None) -> None:
     answer = compared(options, CampaignLimits(budget_usd=budget, deadline=date(2027, 3, 1)))
     assert 1 <= len(answer.headline) <= 3

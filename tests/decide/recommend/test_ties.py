@@ -1,4 +1,4 @@
-"""Which of the options that are as good as the cheapest comes first."""
+"""Order of the options that are as good as the cheapest."""
 
 from __future__ import annotations
 
@@ -77,25 +77,25 @@ LIMITS = st.builds(
 )
 
 
-@given(options=st.lists(DRAWN, min_size=2, max_size=6, unique_by=lambda one: one.id), limits=LIMITS)
-def test_nothing_comes_first_that_another_one_held_alike_beats_in_cost_time_and_sureness(options, limits):
+@given(options=st.lists(DRAWN, min_size=2, max_size=6, unique_by=lambda option: option.id), limits=LIMITS)
+def test_no_option_comes_first_that_another_of_its_kind_beats_in_cost_time_and_sureness(options, limits):
     best = ranked(options, limits, deadline_hours=960)[0]
     assume(is_feasible(best))
 
-    def as_sure(one: CampaignOption) -> bool:
-        return all(of(one) >= of(best) for of in (chance_of, is_measured, is_firm))
+    def as_sure(option: CampaignOption) -> bool:
+        return all(of(option) >= of(best) for of in (chance_of, is_measured, is_firm))
 
     better = [
-        one.id
-        for one in options
-        if is_feasible(one) and one.hold is best.hold and as_sure(one)
-        and ranking_usd(one) < ranking_usd(best) and hours_of(one) < hours_of(best)
+        option.id
+        for option in options
+        if is_feasible(option) and option.hold is best.hold and as_sure(option)
+        and ranking_usd(option) < ranking_usd(best) and hours_of(option) < hours_of(best)
     ]  # fmt: skip
     assert not better
 
 
 def paid_whole(name: str, usd: float, *, hours: float = 1e9) -> CampaignOption:
-    """Return an option of 40 hours of which credits, that last so long, leave nothing to pay."""
+    """Return an option of 40 hours that credits, which last `hours`, pay in full."""
     return option(name, 40.0, usd, usd_confident=0.0, **paid_by_credits(usd, 500.0, hours=hours))
 
 
