@@ -73,7 +73,7 @@ ANSWERS = (
         launching(sky("queue", error=("SystemExit", "1"), times=2)), 0, GONE, "completed",
     ),
     Fault(
-        "unknown-word", "SkyPilot says a word that nobody knows", "SkyPilot",
+        "unknown-word", "SkyPilot answers with an unknown word", "SkyPilot",
         "unknown; nothing is taken down for it, nothing is trusted",
         launching(sky("queue", answer=[{"job_id": 1, "status": "ON_HOLIDAY"}], times=3)), 0, GONE, "completed",
     ),

@@ -130,6 +130,6 @@ def environment(folder: Path, url: str) -> dict[str, str]:
 
 @contextmanager
 def silent_port() -> Iterator[int]:
-    """A port of this machine that takes connections; nobody reads what comes."""
+    """Yield a port of this machine that takes connections and reads nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         yield int(silent.getsockname()[1])
