@@ -113,12 +113,12 @@ class Case:
         )
         groups = run_groups(self.plan, self.catalog)
         budget = budget_of(self.plan.campaign, self.plan.currency)
-        made = option_alone(
+        changed = option_alone(
             estimated, self.limits, self.catalog, budget=budget, groups=groups, today=self.today,
             currency=self.plan.currency,
         ).option  # fmt: skip
         return tuple(
-            made.model_copy(update={"id": old, "display_name": option.display_name}) if option.id == old else option
+            changed.model_copy(update={"id": old, "display_name": option.display_name}) if option.id == old else option
             for option in options
         )
 

@@ -65,13 +65,13 @@ def recommend(
     chosen = by_id.get(document.recommended or document.nearest or "")
     if kept_mix is not None:
         return recommend_mix(case, alone, kept_mix, document, asked=asked)
-    near_options = NearOptions.of(case, options)
-    near, beside = near_options.case, near_options.options
-    rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near, beside)
-    regret, valued = (None, []) if rule is None else worth_measuring(rule, near)
-    inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
-    moving = [] if chosen is None else [swing(near, beside, moved) for moved in inputs]
-    turning = [] if chosen is None else [point for moved in inputs for point in turning_points(near, beside, moved)]
+    near = NearOptions.of(case, options)
+    rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near.case, near.options)
+    regret, valued = (None, []) if rule is None else worth_measuring(rule, near.case)
+    order = [by_id[option.id] for option in document.options if option.rank]
+    inputs = [] if chosen is None else moved_inputs(near.case, near.options, order)
+    swings = [swing(near.case, near.options, moved) for moved in inputs]
+    turning = [point for moved in inputs for point in turning_points(near.case, near.options, moved)]
     turning += busy_points(case)
     return RecommendationDocument(
         answer_id=asked.answer_id,
@@ -87,14 +87,14 @@ def recommend(
         sentence=document.sentence,
         placements=_placements(chosen, limits) if chosen_mix is None else mix_placements(chosen_mix),
         chance_both=chosen_mix.chance_both if chosen_mix is not None else chosen.chance_both if chosen else None,
-        simulated=_simulated(near, chosen) if chosen_mix is None else chosen_mix.summary(),
+        simulated=_simulated(near.case, chosen) if chosen_mix is None else chosen_mix.summary(),
         regret_usd=regret,
         measurements=tuple(_measurements(case, document, valued, asked)),
         turning_points=tuple(sorted(turning, key=distance)),
-        swings=_notable_swings(moving, chosen),
+        swings=_notable_swings(swings, chosen),
         at_confidence=_at_confidences(case),
         alternatives=alternatives(document),
-        notes=_notes(case, options, by_id.get(document.recommended or ""), near_options.note),
+        notes=_notes(case, options, by_id.get(document.recommended or ""), near.note),
     )
 
 
@@ -143,18 +143,18 @@ def _measurements(
             yield suggested(case, run, asked, decides=decides, settles=document.recommended is None)
 
 
-def _notable_swings(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
+def _notable_swings(swings: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
     """Return the inputs that move the cost of the chosen option or turn the decision, widest first."""
     if chosen is None or chosen.usd_confident is None:
         return ()
     usd = chosen.usd_confident
     turned = {
         moved.input + (moved.option or "")
-        for moved in moving
+        for moved in swings
         if {moved.decision_at_low, moved.decision_at_high} != {chosen.id}
     }
     notable = [
-        moved for moved in moving if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
+        moved for moved in swings if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
     ]
     return tuple(sorted(notable, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
 

@@ -108,7 +108,7 @@ def test_the_simulation_says_the_same(within):
     assert played.chance == pytest.approx(only(plan).chance_both, abs=0.015)
 
 
-def test_what_a_cost_errs_beside_its_hours_by_hand():
+def test_the_error_of_a_cost_beyond_that_of_its_hours():
     """Half by the hour, 4 times as long: 1/2 + 4/2 = 2.5, so 2 of 5 times are left; a tenth as long: 0.4 / 0.55."""
     option = only(plan_of([P4D], within=3.0))
     kept = option.model_copy(update={"cash_usd": option.campaign_usd.model_copy(update={"value": 400.0})})

@@ -104,7 +104,7 @@ def test_a_credit_that_surely_lasts_pays():
     assert answer.options[0].chance_both == pytest.approx(1.0, abs=1e-3)
 
 
-def test_what_is_free_is_free_once_for_all_runs():
+def test_free_allowances_count_once_for_all_runs():
     """Each run moves its weights out of AWS, 304.6 million in 4 bytes or fewer; 100 GB in all are free, not of each.
 
     `campaign` shows the figure of `compare`: 40,000 USD for 400 runs of 10 h, and (400 x GB - 100) x 0.09 USD.

@@ -66,9 +66,9 @@ def test_a_run_moves_the_answer_by_what_is_missing_without_it(catalog: Catalog, 
     found = explained(catalog, option)
     assert len(found.runs) >= 2
     for run in found.runs:
-        others = {key: run for key, run in catalog.runs.items() if key != run.id}
+        others = {key: record for key, record in catalog.runs.items() if key != run.id}
         without = estimate_plan(RTX_3090, catalog.model_copy(update={"runs": others}))
-        (again,) = (run.throughput for run in without.options if run.id == option)
+        (again,) = (estimate.throughput for estimate in without.options if estimate.id == option)
         assert again is not None
         assert run.without is not None
         assert run.without.value == pytest.approx(again.value)

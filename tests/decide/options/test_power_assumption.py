@@ -28,7 +28,7 @@ RATED = {"site": "dgx-station-v100"}
         pytest.param([P5], {"carbon_kg_per_kwh": 0.4}, True, id="rented, with its carbon"),
     ],
 )
-def test_it_is_listed_where_it_is_taken(
+def test_the_assumed_power_is_listed_if_it_is_used(
     catalog: Catalog, options: list[dict[str, Any]], assumptions: dict[str, float], listed: bool
 ) -> None:
     plan = {

@@ -99,7 +99,7 @@ def test_the_reasons_of_an_option(
         assert bool(told) is bool(figures)
 
 
-def test_what_is_lacking_is_the_difference_of_the_figures(catalog: Catalog) -> None:
+def test_the_shortage_is_the_difference_of_the_figures(catalog: Catalog) -> None:
     got = estimated(catalog, P4D, **LLAMA)
     (reason,) = got.reasons
     lacking = reason.figures["needed_gib"] - reason.figures["usable_gib"]

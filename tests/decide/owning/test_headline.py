@@ -41,7 +41,7 @@ def test_a_cheaper_option_that_is_not_surely_cheaper_has_its_chance() -> None:
     )
 
 
-def test_without_a_chance_the_cost_alone_is_said() -> None:
+def test_a_headline_without_a_chance_states_the_cost_alone() -> None:
     unknown = DEAR.model_copy(update={"chance_owning_cheaper": None})
     assert headline(_year(OURS, unknown, recommended="dear"))[0] == (
         "Rent dear: 9,000 USD a year for 50 trainings; keeping ours costs 3,000 USD."

@@ -32,7 +32,7 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
     assert found.hours == pytest.approx(3.0)
 
 
-def test_of_equally_fast_plans_the_cheaper_one_is_taken():
+def test_the_cheaper_of_equally_fast_plans_is_taken():
     """A run takes 2 h on either machine. A slower machine is no choice if time counts, even if it is free."""
     bins, options = (Bin(1), Bin(1), Bin(1)), (Option(), Option(), Option())
     ways = (Way(0, 0, 0, 2.0, 9.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 3.0, 0.0))
@@ -44,7 +44,7 @@ def test_of_equally_fast_plans_the_cheaper_one_is_taken():
     assert (cheapest.hours, cheapest.to_pay) == pytest.approx((3.0, 0.0))
 
 
-def test_of_equally_cheap_plans_the_faster_one_is_taken():
+def test_the_faster_of_equally_cheap_plans_is_taken():
     ways = (Way(0, 0, 0, 5.0, 4.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 1.0, 9.0))
     asked = Instance((Group(1),), (Option(), Option(), Option()), (Bin(1), Bin(1), Bin(1)), ways, {})
     found = solve(asked, Objective.COST, Effort(30))

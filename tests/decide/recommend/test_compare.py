@@ -271,7 +271,7 @@ def test_an_option_without_a_price_is_never_recommended_and_keeps_its_reason() -
     assert not answer.options[-1].pareto
 
 
-def test_what_does_not_fit_is_never_recommended() -> None:
+def test_an_option_that_does_not_fit_is_never_recommended() -> None:
     assert compared([option("small", 1, 1, fits=False), option("large", 9, 9)]).recommended == "large"
 
 

@@ -85,5 +85,5 @@ def test_a_request_ends_with_the_calendar(hours):
 
 
 @pytest.mark.parametrize("nodes", [1, 8])
-def test_what_counts_as_to_be_had_needs_no_request(nodes):
+def test_available_machines_need_no_request(nodes):
     assert quote_request(option("a", 10, 10, nodes=nodes, **FIRM), CampaignLimits(), today=TODAY) is None

@@ -68,7 +68,7 @@ def test_the_own_machine_does_what_it_can_in_time():
     assert all(len(sentence.split()) <= 20 for sentence in found.headline)
 
 
-def test_where_no_option_alone_keeps_the_limits_a_mix_may():
+def test_a_mix_may_keep_limits_that_no_option_alone_keeps():
     """A budget of 4,000 USD: the own machine is late, p5en costs 6,000."""
     found = answered(HALF, deadline="2026-12-13", budget_usd=4000.0)
     assert found.mix is not None
@@ -115,7 +115,7 @@ def test_without_a_deadline_a_mix_is_not_much_slower(opens, mixed):
     assert (found.mix is not None) is mixed
 
 
-def test_a_doubtful_measurement_and_an_old_price_are_said():
+def test_a_doubtful_measurement_and_an_old_price_are_mentioned():
     old = {"offer": "lambda/gpu_8x_h100_sxm5", "price": "on_demand"}
     found = answered([option(OWN, 12.0), option(old, 2.0)], deadline="2026-12-13")
     assert found.mix is not None
@@ -175,7 +175,7 @@ def test_the_chance_that_no_plan_reaches_has_no_price():
     assert (sure[0.95].options, sure[0.95].usd, sure[0.95].recommended) == ((), None, None)
 
 
-def test_a_doubtful_measurement_is_said_before_the_option_alone():
+def test_a_doubtful_measurement_is_mentioned_before_the_option_alone():
     alone = each_alone(plan(HALF, deadline="2026-12-13"), bundled_catalog(), today=TODAY)
     chosen = best_mix(alone, bundled_catalog(), today=TODAY)
     assert chosen is not None

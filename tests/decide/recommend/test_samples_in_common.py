@@ -53,7 +53,7 @@ def test_a_common_error_cancels():
     assert hours[0] == hours[1] != ()
 
 
-def test_nothing_is_said_of_costs_that_are_far_apart_or_where_time_decides():
+def test_no_comparison_of_costs_far_apart_or_if_time_decides():
     assert notes_of(rented("a", 100.0), rented("b", 130.0)) == []
     assert notes_of(rented("a", 100.0), rented("b", 110.0), prefer=Prefer.TIME) == []
 

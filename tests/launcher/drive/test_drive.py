@@ -239,7 +239,7 @@ def test_the_next_client_goes_on_from_any_state(drive, tmp_path, clock, state):
     assert backend.asked == expected[state]
 
 
-def test_of_two_clients_one_drives_and_the_other_watches(drive):
+def test_one_of_two_clients_drives_and_the_other_watches(drive):
     first, two = drive(ScriptedBackend(statuses=[RUNNING])), drive(ScriptedBackend(), planned=False)
     with first.lock("r1") as mine:
         assert mine

@@ -91,7 +91,7 @@ def test_taking_down_waits_for_the_client_that_is_submitting(driver_of):
     assert first.ledger.entry("r1").state is State.DOWN_VERIFIED
 
 
-def test_what_was_closed_while_it_was_submitted_is_taken_down_by_who_submitted_it(driver_of):
+def test_a_launch_that_is_closed_during_its_submission_is_taken_down(driver_of):
     """Race with somebody who had no patience or edited the ledger."""
 
     class ClosedMeanwhile(ScriptedBackend):
@@ -108,7 +108,7 @@ def test_what_was_closed_while_it_was_submitted_is_taken_down_by_who_submitted_i
     assert driver.ledger.entry("r1").state is State.DOWN_VERIFIED
 
 
-def test_what_a_dead_client_asked_for_may_still_appear(driver_of, clock):
+def test_machines_that_a_dead_client_asked_for_may_still_appear(driver_of, clock):
     """Killed within the submission: for some seconds nothing is to be seen, and that proves nothing."""
     driver_of(ScriptedBackend()).ledger.move("r1", State.SUBMITTED, at=NOON, deadline_at=NOON + timedelta(hours=1))
     backend = ScriptedBackend(statuses=[GONE])
@@ -151,7 +151,7 @@ def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog
     assert next(states, None) is None
 
 
-def test_what_came_home_before_the_machine_was_lost_counts(driver_of, tmp_path):
+def test_steps_that_were_collected_before_the_machine_was_lost_count(driver_of, tmp_path):
     """Its steps came, the rest never did: truncated, not lost."""
 
     class Half(ScriptedBackend):

@@ -57,7 +57,7 @@ def test_a_machine_that_comes_late_is_taken_down(refused, clock):
 
 
 @pytest.mark.parametrize(("seconds", "state"), [(299, State.COLLECTED), (300, State.DOWN_VERIFIED)])
-def test_it_is_over_five_minutes_after_it_was_given_up(refused, clock, seconds, state):
+def test_a_refused_submission_is_over_after_five_minutes(refused, clock, seconds, state):
     clock.forward(seconds=seconds)
     assert refused.step("r1").state is state
 

@@ -32,7 +32,7 @@ def test_a_launch_is_kept_as_it_was_planned(ledger):
     assert [(event.at, event.kind, event.text) for event in ledger.events("r1")] == [(NOON, "PLANNED", "local")]
 
 
-def test_what_was_billed_runs_from_submission_to_the_proof(ledger):
+def test_billed_time_runs_from_submission_to_the_proof(ledger):
     ledger.plan([launch_of(LOCAL)])
     for minutes, state in ((1, State.SUBMITTED), (5, State.RUNNING), (20, State.COLLECTED), (31, State.DOWN_VERIFIED)):
         assert ledger.move("r1", state, at=NOON + timedelta(minutes=minutes))
@@ -187,7 +187,7 @@ def test_a_ledger_that_lost_a_column_is_one_error(ledger, column):
         ledger.entry("r1")
 
 
-def test_what_stands_beside_the_file_is_read_too(tmp_path):
+def test_the_write_ahead_log_beside_the_file_is_read_too(tmp_path):
     """A copy without the shared memory file, as a backup makes it: the newest states are in the write-ahead log."""
     there, copy = Ledger(tmp_path / "home" / "ledger.sqlite"), tmp_path / "copy" / "ledger.sqlite"
     copy.parent.mkdir()

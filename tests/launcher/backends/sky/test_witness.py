@@ -96,7 +96,7 @@ def test_no_keys_prove_nothing(skypilot, monkeypatch):
     )
 
 
-def test_a_launch_of_an_older_ledger_has_no_account_and_that_is_said(skypilot):
+def test_a_launch_of_an_older_ledger_is_reported_without_an_account(skypilot):
     old = {key: value for key, value in recorded(P5E, "old").model_dump(mode="json").items() if key != "account"}
     evidence = skypilot(**DOWN).verify_down(Launch.model_validate(old))
     assert evidence.down
@@ -142,7 +142,7 @@ def test_a_key_that_skypilot_does_not_read_launches_nothing(skypilot):
 # --- SkyPilot's list
 
 
-def test_where_skypilot_lists_the_cluster_the_word_of_the_cloud_is_no_proof(skypilot):
+def test_the_cloud_proves_nothing_while_skypilot_lists_the_cluster(skypilot):
     """SkyPilot's server may use another account than we do: one of the two asks the wrong one."""
     launch = recorded(P5E, "listed")
     listed = {**NOTHING, "cluster": cluster("pl-listed", "UP")}
@@ -173,7 +173,7 @@ def test_a_region_that_does_not_answer_is_no_proof(skypilot, aws, region):
         skypilot(**DOWN).verify_down(recorded(P5E, "mute"))
 
 
-def test_what_is_found_is_ended_although_another_region_does_not_answer(skypilot, aws):
+def test_a_found_machine_is_ended_although_another_region_does_not_answer(skypilot, aws):
     instance = start("found", "us-east-2")
     aws.ask("refuse", code="InternalError", status=400, after=0, region="us-west-2", only="DescribeInstances")
     with pytest.raises(NodeError, match="us-west-2"):
@@ -253,7 +253,7 @@ def test_without_any_credentials_everywhere_is_an_alarm(skypilot, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_provider_that_nobody_used_and_nothing_opens_is_named_and_no_alarm(skypilot, monkeypatch):
+def test_an_unused_provider_without_credentials_is_named_without_an_alarm(skypilot, monkeypatch):
     monkeypatch.delenv("LAMBDA_API_KEY")
     found = {leftover.where: leftover for leftover in skypilot(clusters=[]).find_leftovers([])}
     assert (found["Lambda"].alarm, found["Lambda"].detail) == (False, "not asked: no credentials")
