@@ -1,4 +1,4 @@
-"""One set of limits, and every part of an answer that asks it: each has a test that fails where it stops asking."""
+"""One set of limits serves every part of an answer: each part has a test that fails if it stops using them."""
 
 from __future__ import annotations
 

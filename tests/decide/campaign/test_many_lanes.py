@@ -1,4 +1,4 @@
-"""Runs on very many lanes: counted together where they are alike, and some of them played for all."""
+"""Runs on very many lanes: equal lanes are counted together, and some of them are simulated for all."""
 
 from __future__ import annotations
 

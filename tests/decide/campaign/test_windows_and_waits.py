@@ -153,7 +153,7 @@ def test_turns_hold_up_each_end_of_the_range_by_itself():
 
 
 def test_a_window_costs_the_same_however_long_the_work_may_take():
-    """24 h at 20 USD are all that can be had; two runs of 10 h fit into 23.5 h with Phi(ln(23.5 / 20) / 0.2465)."""
+    """24 h at 20 USD are the whole block; two runs of 10 h fit into 23.5 h with Phi(ln(23.5 / 20) / 0.2465)."""
     found = alone(block("02T00:00") | {"step": DOUBTFUL}, runs=2, confidence=0.7, deadline="2026-12-31", budget_usd=500)
     assert found.campaign_usd is not None
     assert (found.campaign_usd.low, found.campaign_usd.high) == pytest.approx((480.0, 480.0))

@@ -1,4 +1,4 @@
-"""Names that people use for machines: short, and unlike within one answer."""
+"""Names that people use for machines: short, and unique within one answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every bundled machine is told apart from its likes without an id that repeats what it carries."""
+"""Every bundled machine has a unique name, without an id that repeats its accelerators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The share of rated power that a node draws in training is listed where some option's cost or carbon takes it."""
+"""The share of rated power that a node draws in training is listed if an option's cost or carbon uses it."""
 
 from __future__ import annotations
 

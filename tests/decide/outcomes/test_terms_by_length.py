@@ -25,7 +25,7 @@ CREDIT = CostByHours(
     hours=(1.0, 10_000.0), usd=(33.0, 330_000.0), least_factor=1, most_factor=1,
     credits=(LastingCredit(hours=108.0, usd=20_000.0),),
 )  # fmt: skip
-"""33 USD an hour, of which credits pay everything if the work ends within 108 hours."""
+"""33 USD an hour; credits pay everything if the work ends within 108 hours."""
 END = 0.63
 """Standard deviation of ln hours."""
 NEAR_THE_END = Interval.within_factor(90.4, math.exp(END * TAIL))

@@ -53,7 +53,7 @@ def test_the_faster_of_equally_cheap_plans_is_taken():
 
 
 def test_a_run_that_need_not_hurry_goes_where_it_is_cheap():
-    """One run takes 10 h whatever is done; of three others of 2 h at 9 USD, or 5 h at 1, two fit the cheap machine."""
+    """One run takes 10 h anyway. Three others take 2 h at 9 USD, or 5 h at 1 USD: two fit the cheap machine."""
     bins, options = (Bin(1), Bin(1), Bin(3)), (Option(), Option(), Option())
     ways = (Way(0, 0, 0, 10.0, 7.0), Way(1, 1, 1, 5.0, 1.0), Way(1, 2, 2, 2.0, 9.0))
     found = solve(Instance((Group(1), Group(3)), options, bins, ways, {}), Objective.TIME, Effort(30))

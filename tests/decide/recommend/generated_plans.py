@@ -1,4 +1,4 @@
-"""Plans of hobbyists, laboratories and companies, drawn by number: what they own, rent, are given, and must keep."""
+"""Plans of hobbyists, laboratories and companies, drawn by seed: their machines, rents, credits and limits."""
 
 from __future__ import annotations
 

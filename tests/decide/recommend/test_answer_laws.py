@@ -1,4 +1,4 @@
-"""Laws of an answer, on generated plans: what more money, time, options, or a dearer or older price can do to it."""
+"""Laws of an answer on generated plans: the effect of more money, time or options, and of dearer or older prices."""
 
 from __future__ import annotations
 

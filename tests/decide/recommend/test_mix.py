@@ -1,4 +1,4 @@
-"""Runs divided over options, where that beats every option alone. Figures by hand from steps and prices of the plan."""
+"""Runs divided over options if that beats every option alone. Figures by hand from steps and prices of the plan."""
 
 from __future__ import annotations
 
@@ -150,8 +150,7 @@ def test_recommend_puts_a_mix_on_the_calendar():
 
 
 def test_a_mix_turns_where_another_option_costs_as_much():
-    """Beside 24 runs of 120 USD on p5en stands p4d with runs of 4 h for 140: 24 x 4 h fit. Above 70 USD an hour p5en
-    costs as much."""
+    """p5en does 24 runs of 120 USD; p4d could do them in 4 h for 140 USD each. At 70 USD an hour p5en costs as much."""
     found = advised([*HALF, option(P4D, 4.0, usd_per_hour=35.0)], deadline="2026-12-13")
     turns = {(point.input, point.option, point.side): point for point in found.turning_points}
     price = turns["price", "aws/p5en.48xlarge:us-east-1:on_demand", "above"]

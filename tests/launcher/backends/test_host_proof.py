@@ -1,4 +1,4 @@
-"""Answers of a host that prove that nothing of a launch is left there."""
+"""Answers of a host that prove the end of a launch there."""
 
 from __future__ import annotations
 

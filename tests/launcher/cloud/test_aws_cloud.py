@@ -1,4 +1,4 @@
-"""EC2, Cost Explorer and pushed results on moto: what is found, what it costs, which rights it takes."""
+"""EC2, Cost Explorer and pushed results on moto: found machines, their cost, and the rights that this needs."""
 
 from __future__ import annotations
 

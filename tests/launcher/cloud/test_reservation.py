@@ -1,4 +1,4 @@
-"""Capacity Blocks and reservations: nothing is started beside them, at a price that was not agreed to."""
+"""Capacity Blocks and reservations: no machine is started outside them, at a price that was not agreed to."""
 
 from __future__ import annotations
 

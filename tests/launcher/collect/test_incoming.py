@@ -1,4 +1,4 @@
-"""Files that a node sends: neither links nor names that are ours come in, and what came before a failure stays."""
+"""Files that a node sends: links and our own names are refused, and files that came before a failure stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every gate: what triggers it, and what it says. One fault each, so that one sentence comes out."""
+"""Every gate with one fault that triggers it, and the one sentence that it gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that get in each other's way, or die, at the worst moment: nothing is started that no client would end."""
+"""Clients that disturb each other or die at the worst moment: every started machine is ended by some client."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_taking_down_waits_for_the_client_that_is_submitting(driver_of):
 
 
 def test_a_launch_that_is_closed_during_its_submission_is_taken_down(driver_of):
-    """Race with somebody who had no patience or edited the ledger."""
+    """Another client closed the launch, or a person edited the ledger."""
 
     class ClosedMeanwhile(ScriptedBackend):
         def submit(self, launch):
@@ -127,7 +127,7 @@ def test_a_submission_that_came_to_its_end_needs_no_grace(driver_of):
 
 
 def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog(driver_of, clock, monkeypatch):
-    """The disk is full: the launch is watched on, taken down at the deadline, and then the failure is told."""
+    """The disk is full: the launch is still watched and taken down at the deadline; then the failure is reported."""
     states = iter([NodeStatus(phase=LaunchPhase.RUNNING)] * 3)
 
     class Watched(ScriptedBackend):

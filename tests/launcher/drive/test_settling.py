@@ -1,4 +1,4 @@
-"""A machine that comes after a submission that did not end well: looked for until none can come, and taken down."""
+"""A machine may come after a failed submission: it is looked for until none can come, and taken down."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def clock():
 
 @pytest.fixture
 def refused(tmp_path, clock):
-    """Return a launch that the provider refused, of which nothing is there yet."""
+    """Return a launch that the provider refused, without a machine so far."""
     said: list[str] = []
     driver = Driver(
         ledger=Ledger(tmp_path / "ledger.sqlite"),

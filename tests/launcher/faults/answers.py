@@ -12,7 +12,7 @@ LIES = '{"id": 1, "ok": {"launch": null, "cluster": null, "job": {"status": "SUC
 
 
 def still_listed(world: WorldOfFaults) -> None:
-    """SkyPilot goes on listing a cluster that is gone."""
+    """Let SkyPilot list a cluster that is gone."""
     (cluster,) = world.sky.clusters.values()
     sky("status", answer=[cluster["record"]])(world)
     sky("queue", answer=[{"job_id": 1, "status": "SUCCEEDED"}])(world)

@@ -1,4 +1,4 @@
-"""Rows: what is ordered comes late, half, elsewhere or as something else."""
+"""Rows: ordered machines come late, in part, elsewhere or as another type."""
 
 from __future__ import annotations
 

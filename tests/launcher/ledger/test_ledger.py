@@ -144,7 +144,7 @@ def test_a_ledger_of_a_newer_planner_is_refused(ledger):
 
 
 def test_a_full_disk_submits_nothing(ledger, monkeypatch):
-    """SQLite's own limit on pages stands for the disk: the same error, raised by the same code."""
+    """SQLite's own limit on pages simulates a full disk: the same error, raised by the same code."""
     connect = Ledger._connect
 
     def with_a_full_disk(self):

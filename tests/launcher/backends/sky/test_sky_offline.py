@@ -218,7 +218,7 @@ def test_the_task_files_are_read_by_skypilot(world):
 
 
 def test_a_refused_launch_is_submitted_once_and_leaves_nothing(sky, world):
-    """EC2 says that it has no capacity, as it does most days for these machines."""
+    """EC2 has no capacity, which is usual for these machines."""
     launch = launch_of(P5E.model_copy(update=SPOT), run_id="refused")
     world.aws.ask("refuse", code="InsufficientInstanceCapacity", status=400, after=0, only="RunInstances")
     sky.submit(launch)

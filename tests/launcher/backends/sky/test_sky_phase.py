@@ -136,7 +136,7 @@ FAILED_REQUEST = {"id": "r", "at": 1.0, "status": "FAILED", "error": {"type": "N
     ],
 )
 def test_before_there_is_a_managed_job_its_request_tells(request_, phase, said):
-    """PENDING for ever would let the watchdog's whole time pass before anybody hears of a refusal."""
+    """PENDING for ever would hide a refusal until the watchdog's time is over."""
     status = managed_status_of({"job": None, "launch": request_})
     assert status.phase is phase
     assert said in status.detail

@@ -1,4 +1,4 @@
-"""Proof that nothing is left: only the account that had the machines gives it, for every place they may be."""
+"""Proof that no machine is left: only the account of the machines gives it, for every place where they may be."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def recorded(target, run_id: str, account: str | None = MINE) -> Launch:
 
 
 def on_lambda(server, name: str, key: str | None = None) -> None:
-    """Start an instance in the account of a key; without one it is everybody's."""
+    """Start an instance in the account of a key; without a key every account lists it."""
     body = {"name": f"pl-{name}-fcd1e5cf-head", "region_name": "us-east-1", "instance_type_name": "gpu_8x_h100_sxm5"}
     if key is None:
         server.post("/api/v1/instance-operations/launch", **body)
@@ -67,7 +67,7 @@ def test_the_account_of_a_launch_is_that_of_the_keys(skypilot, monkeypatch):
 
 @pytest.mark.slow
 def test_other_keys_prove_nothing_and_end_nothing(skypilot, monkeypatch):
-    """Their account has no such machine, whatever runs in the right one."""
+    """Another account has no such machine, even if it runs in the right one."""
     instance = start("theirs", "us-east-2")
     launch = recorded(P5E, "theirs")
     become(monkeypatch, "222222222222")
@@ -156,7 +156,7 @@ def test_the_cloud_proves_nothing_while_skypilot_lists_the_cluster(skypilot):
 
 
 def test_a_machine_beside_a_forbidden_region_is_still_found(skypilot, aws):
-    """An organisation forbids us-west-2: a launch whose region is named is proven by the others, and that is said."""
+    """An organisation forbids us-west-2: the other regions prove the end of a launch with a named region."""
     aws.ask("refuse", code="UnauthorizedOperation", status=403, after=0, region="us-west-2")
     sky = skypilot(**DOWN)
     evidence = sky.verify_down(recorded(P5E, "named"))
