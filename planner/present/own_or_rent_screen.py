@@ -36,7 +36,10 @@ OWNING = {
     Acquisition.LEASE: "Owning: the lease and all beside it.",
     Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
-AS_IF_BOUGHT = "Owning: as if bought today; already_owned in its site counts what it would sell for."
+AS_IF_BOUGHT = (
+    "Owning: from now on, without what yours would sell for (already_owned of its site); as if bought today {usd} USD "
+    "a year."
+)
 LEASE_OWED = "Owning: electricity alone; the signed lease, its place and its people are owed either way."
 NOT_SOLD = "Owning: without what yours would sell for; resale_usd of its option counts it."
 NARROW = 80
@@ -132,8 +135,8 @@ def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption
     owning = OWNING[document.acquisition]
     if any(row.lease_owed for row in rows):
         owning = LEASE_OWED
-    elif any(row.as_if_bought for row in rows):
-        owning = AS_IF_BOUGHT
+    elif bought := next((row.usd_per_year_as_if_bought for row in rows if row.usd_per_year_as_if_bought), None):
+        owning = AS_IF_BOUGHT.format(usd=short_amount(bought.value))
     elif any(row.resale_not_counted for row in rows):
         owning = NOT_SOLD
     return ["  ".join([*explained, owning]), _columns_explained(year, rows)]
@@ -176,8 +179,11 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
     full, share = document.usd_per_busy_gpu_hour, share_text(year.site_busy_fraction)
     default = any(resolved.name == "busy_fraction" and resolved.default for resolved in document.inputs)
     whose = "the default" if default else "as its site assumes"
-    site = f"At {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
-    if year.counted_from is not CountedFrom.SITE and not any(row.lease_owed for row in year.options):
+    bought = any(row.usd_per_year_as_if_bought for row in year.options)
+    start = "Bought today, at" if bought else "At"
+    site = f"{start} {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
+    in_full = not bought and not any(row.lease_owed for row in year.options)
+    if year.counted_from is not CountedFrom.SITE and in_full:
         site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {share_text(year.busy_fraction.value)}"
     adds = document.marginal_usd_per_training
     electricity = "" if adds is None else f"; electricity of a training {short_amount(adds.value)} USD"

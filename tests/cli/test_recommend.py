@@ -65,7 +65,7 @@ def test_it_fits_the_screen(planner, near, monkeypatch, columns):
 
 def test_the_command_of_a_measurement_is_one_that_launch_reads(planner, near):
     document = planner("recommend", near(), "--json").document
-    measured = next(each for each in document["measurements"] if each["command"] is not None)
+    measured = next(measurement for measurement in document["measurements"] if measurement["command"] is not None)
     assert measured["worth_usd"] > measured["usd"]
     words = shlex.split(measured["command"])
     assert words[:2] == ["planner", "launch"]

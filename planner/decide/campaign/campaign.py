@@ -98,7 +98,7 @@ def campaign_option(
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
-    of_windows, of_groups = _window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
+    of_windows, of_groups = window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *of_windows, *of_groups)
     unchanged = {name: value for name, value in estimate if name not in OF_CAMPAIGN}
     return CampaignOption(
@@ -213,7 +213,7 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
 
 
-def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
+def window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
     """Return that the window of a block is too short for the hours that the campaign stays under with the confidence.
 
     Its runs end half an hour before the window does.

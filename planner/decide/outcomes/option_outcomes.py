@@ -152,11 +152,15 @@ class TimedOption:
             between=between,
         )
 
-    def longer(self, confidence: float, *, runs: int = 1, at_once: int = 1) -> float:
-        """Return the factor on the likely hours, launches included, that the runs stay below with this confidence."""
+    def longer(self, confidence: float, *, runs: int = 1, at_once: int = 1, share: float = 1.0) -> float:
+        """Return the factor on the likely hours, launches included, that the runs stay below with this confidence.
+
+        `share` is the work of a run, as a share of the plan's.
+        """
         if self.time is None or self.time.wall_hours.value <= 0:
             return 1.0
-        parts = [interval(each, Unit.HOURS) for each in (self.time.wall_hours, self.time.launch_hours) if each]
+        parts = [interval(self.time.wall_hours, Unit.HOURS).scaled(share)]
+        parts += [interval(self.time.launch_hours, Unit.HOURS)] if self.time.launch_hours else []
         whole = sum_of(parts).scaled(math.ceil(runs / at_once))
         hours = derived(whole, Unit.HOURS, self.time.wall_hours, source=self.time.wall_hours.source)
         return self.hours_at(hours, confidence, runs=runs, at_once=at_once) / hours.value

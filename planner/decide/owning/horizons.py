@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from planner.cost.cloud.bill import Billed
 from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.own_or_rent import year_of_plan
-from planner.decide.owning.owning_sentence import DOING, trainings_text, whole_trainings
+from planner.decide.owning.owning_sentence import DOING, costs_less, takes, trainings_text, whole_trainings
+from planner.decide.owning.rented_row import rented_row
 from planner.decide.owning.verdict import recommended
-from planner.decide.owning.year_option import pay_as_you_go, year_option
-from planner.decide.owning.yearly_cost import rented_a_year
+from planner.decide.owning.year_option import pay_as_you_go
+from planner.decide.owning.yearly_cost import RentedWork, rented_a_year
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import Phrases
@@ -28,7 +28,6 @@ from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOpti
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
-from planner.model.quantity import Quantity
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 
@@ -47,7 +46,7 @@ def answer_with_year(
     if plan.found is not None and Hold.HAVE not in holds:
         return document
     if not holds:
-        rented = _rented_year(plan, estimated.options)
+        rented = _rented_year(plan, estimated.options, today=today)
         if rented is None:
             return document
         both = Horizons(
@@ -70,7 +69,7 @@ def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> H
     return Horizons(
         campaign=_campaign(comparison, plan),
         campaign_option=comparison.recommended,
-        year=_year(best, year),
+        year=_year(best, year, plan.campaign.confidence),
         year_option=year.recommended,
         year_chance=best.chance_costs_less if best else None,
         year_against=best.costs_less_than if best else None,
@@ -92,7 +91,7 @@ def _campaign(comparison: ComparisonDocument, plan: Plan) -> str:
     return f"{start}: {VERBS[option.hold or Hold.RENT].lower()} {name_of(option)}."
 
 
-def _year(best: YearOption | None, year: PlannedYear) -> str:
+def _year(best: YearOption | None, year: PlannedYear, confidence: float) -> str:
     """Write what `own-or-rent` recommends, and the chance that it costs less than its rival."""
     start = "A year of such work"
     if year.counted_from is CountedFrom.SITE:
@@ -109,12 +108,14 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
     if against is None or best.chance_costs_less is None:
         return f"{deed}."
     if best.chance_costs_less < EVEN_CHANCE:
-        chance = percent_text(1 - best.chance_costs_less)
-        return f"{deed}; {against.display_name} costs less with {chance}, which is not sure enough."
+        chance = 1 - best.chance_costs_less
+        why = costs_less(chance, confidence)
+        if against.over_budget:
+            why = f"costs less with {percent_text(chance)}, but {takes(against)}, over the plan's budget"
+        return f"{deed}; {against.display_name} {why}."
     ours = against.id == year.owning and best.hold is not Hold.HAVE  # of two existing machines, name the one
     other = DOING[against.hold] if ours else against.display_name
     other += f" {against.display_name}" if ours and against.hold is Hold.BUY else ""
-    other += " as if bought today (already_owned states what it would sell for)" if against.as_if_bought else ""
     return f"{deed}, {percent_text(best.chance_costs_less)} sure to cost less than {other}."
 
 
@@ -127,7 +128,7 @@ class _RentedYear:
     notes: tuple[str, ...] = ()
 
 
-def _rented_year(plan: Plan, estimated: Sequence[EstimatedOption]) -> _RentedYear | None:
+def _rented_year(plan: Plan, estimated: Sequence[EstimatedOption], *, today: date) -> _RentedYear | None:
     """Return what to rent for `campaign.runs_per_year` trainings. A term is paid whole, used or not.
 
     None if the plan does not state that number, or lists no term that is still to be paid.
@@ -137,7 +138,8 @@ def _rented_year(plan: Plan, estimated: Sequence[EstimatedOption]) -> _RentedYea
     terms = [each for each in rents.values() if _is_term(each)]
     if trainings is None or not terms:
         return None
-    rows = {name: _row(plan, each, trainings) for name, each in rents.items()}
+    work = _work(plan, trainings)
+    rows = {name: rented_row(plan, each, work, today=today) for name, each in rents.items()}
     best = recommended(list(rows.values()), confidence=plan.campaign.confidence)
     if best is None or best.usd_per_year is None:
         return _RentedYear("A year of such work: no option can be recommended.", None)
@@ -146,7 +148,9 @@ def _rented_year(plan: Plan, estimated: Sequence[EstimatedOption]) -> _RentedYea
     return _RentedYear(
         f"A year of such work: {VERBS[best.hold].lower()} {best.display_name} for {cost}.",
         best,
-        tuple(_pays(plan, term, rents[as_used], trainings) for term in terms) if as_used is not None else (),
+        tuple(_pays(plan, term, rents[as_used], trainings) + _budget(rows[term.option.id]) for term in terms)
+        if as_used is not None
+        else (),
     )
 
 
@@ -158,19 +162,13 @@ def _is_term(each: EstimatedOption) -> bool:
     return rates.terms.once and not rates.terms.blocks
 
 
-def _row(plan: Plan, each: EstimatedOption, trainings: int) -> YearOption:
-    option = each.option
-    found = _billed(plan, each, trainings)
-    if found is None:
-        return year_option(plan.currency, option, option.blocking_reasons or option.reasons)
-    return year_option(plan.currency, option, each.limit_reasons, year=found[0], hourly=0.0 if _is_term(each) else 1.0)
+def _work(plan: Plan, trainings: int) -> RentedWork:
+    return RentedWork(trainings, plan.campaign.side_by_side, plan.campaign.confidence)
 
 
-def _billed(plan: Plan, each: EstimatedOption, trainings: int) -> tuple[Quantity, Billed] | None:
-    """Bill a year with as many trainings side by side as in the plan, but enough to finish them within a year."""
-    hours = each.option.wall_hours.value if each.option.wall_hours is not None else 0.0
-    at_once = max(plan.campaign.side_by_side, math.ceil(trainings * hours / HOURS_PER_YEAR))
-    return rented_a_year(each, trainings=trainings, at_once=at_once, confidence=plan.campaign.confidence)
+def _budget(term: YearOption) -> str:
+    """Write that a term is over the plan's budget; empty if it is not."""
+    return f", but {takes(term)}, over the plan's budget" if term.over_budget else ""
 
 
 def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings: int) -> str:
@@ -179,8 +177,8 @@ def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings
     most = 0 if hours is None or hours.value <= 0 else math.floor(HOURS_PER_YEAR / hours.value)
 
     def costs_no_more(count: int) -> bool:
-        year, other = (_billed(plan, each, count) for each in (term, as_used))
-        return year is not None and other is not None and year[0].value <= other[0].value
+        year, other = (rented_a_year(each, _work(plan, count)) for each in (term, as_used))
+        return year is not None and other is not None and year.usd_per_year.value <= other.usd_per_year.value
 
     enough = bisect_left(range(1, most + 1), True, key=costs_no_more) + 1
     name, other = (each.option.display_name or each.option.id for each in (term, as_used))

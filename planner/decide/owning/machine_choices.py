@@ -37,6 +37,13 @@ class OwnedOption:
     node: Node
     other_use: float = 0.0
     """Share of the machine's busy hours that others use."""
+    as_bought: ResolvedSite | None = None
+    """Costs of an existing machine at its price, if that is stated and its sale value is not."""
+
+    @property
+    def at_its_price(self) -> ResolvedSite:
+        """Return the costs of the machine as an investment: at its price, if that is stated."""
+        return self.as_bought or self.resolved
 
 
 def choices(
@@ -50,7 +57,7 @@ def choices(
     work = _trainings_per_node_year(owned)
     if work is None:
         return ()
-    resolved, nodes = owned.resolved, owned.resolved.site.nodes
+    resolved, nodes = owned.at_its_price, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
     owed = is_owed(resolved, owned.option.hold)
@@ -62,11 +69,11 @@ def choices(
     proceeds = nodes * inputs.resale_usd if already else 0.0
     for other in others:
         each = _trainings_per_node_year(other)
-        if each is None or other.resolved.inputs.acquisition is Acquisition.ALREADY_OWNED:
+        if each is None or other.at_its_price.inputs.acquisition is Acquisition.ALREADY_OWNED:
             continue
         needed = max(1, math.ceil(work * nodes / each - 1e-9))
-        kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.resolved.inputs.acquisition]
-        spent = upfront_usd(other.resolved.inputs, needed) - proceeds
+        kind = ChoiceKind.SELL_AND_BUY if already else KIND_OF[other.at_its_price.inputs.acquisition]
+        spent = upfront_usd(other.at_its_price.inputs, needed) - proceeds
         laid_out.append(_owned(kind, other, needed, work * nodes, spent, currency))
     hours = nodes * busy_gpu_hours_per_year(inputs)
     for rental in rentals:
@@ -96,11 +103,10 @@ def _owned(
     kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float, currency: Currency | None
 ) -> OwnOrRentChoice:
     reasons = overloads(owned.resolved.site, owned.node, nodes=nodes)
-    each = owned.resolved.range_of(lambda inputs: annual_cost(inputs).total)
-    source = (
-        f"{nodes} node(s) x {each.value:,.0f} USD a year; site {owned.resolved.site.id}: {owned.resolved.site.source}"
-    )
-    year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, owned.resolved.basis, source, owned.resolved.as_of)
+    resolved = owned.at_its_price
+    each = resolved.range_of(lambda inputs: annual_cost(inputs).total)
+    source = f"{nodes} node(s) x {each.value:,.0f} USD a year; site {resolved.site.id}: {resolved.site.source}"
+    year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
     training = _per_training(year, trainings, owned.option)
     return OwnOrRentChoice(
         kind=kind,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.bill_lines import local_amount
-from planner.cost.ownership.owed_anyway import avoidable
+from planner.cost.ownership.owed_anyway import avoidable, is_paid
 from planner.cost.ownership.owned_cost import busy_gpu_hours_per_year
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
@@ -49,6 +49,8 @@ class OwningQuestion:
     in_full: ResolvedSite
     """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
+    rentals: tuple[RentalOption, ...]
+    """Rented options, each compared with the machine as an investment."""
 
 
 def asked_of_plan(
@@ -73,16 +75,20 @@ def asked_of_plan(
         for candidate in candidates
         if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
     ]
-    rentals = tuple(
-        rental_alternative(
-            owned.resolved, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
+
+    def against(costs: ResolvedSite) -> tuple[RentalOption, ...]:
+        return tuple(
+            rental_alternative(
+                costs, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
+            )
+            for other in candidates
+            if other.site is None
         )
-        for other in candidates
-        if other.site is None
-    )
-    rents = [each for each in estimated if each.option.site is None]
+
+    rents, rentals = [each for each in estimated if each.option.site is None], against(owned.resolved)
     asked = YearAsked(plan, today, owned, others, rents, rentals, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, in_full, chosen)
+    as_investment = rentals if owned.as_bought is None else against(owned.as_bought)
+    return OwningQuestion(asked, in_full, chosen, as_investment)
 
 
 def year_of_plan(
@@ -114,10 +120,10 @@ def own_or_rent(
             "docs/owning.md.",
         )
     asked, candidate, resolved = question.asked, question.candidate, question.in_full
-    owned, rentals = asked.owned, asked.rentals
+    owned, rentals = asked.owned, question.rentals
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     by_plan = planned_year(asked)
-    clauses = headline(by_plan)
+    clauses = headline(by_plan, confidence=plan.campaign.confidence)
     reasons = (*_no_comparison(rentals, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
@@ -146,14 +152,14 @@ def own_or_rent(
         curve=curve(resolved),
         rivals=rentals,
         choices=choices(owned, asked.others, rentals, plan.currency),
-        sensitivities=sensitivities(owned.resolved, against, rentals),
+        sensitivities=sensitivities(owned.at_its_price, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
         by_plan=by_plan,
         headline=clauses,
         sentence=" ".join(clauses),
-        site_sentence=site_sentence(owned.resolved, owned.option, rentals, against),
+        site_sentence=site_sentence(owned.at_its_price, owned.option, rentals, against),
         inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
@@ -211,7 +217,9 @@ def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
 
 def _owned(candidate: Candidate, option: OptionEstimate, resolved: ResolvedSite) -> OwnedOption:
     """Return the option with the costs that renting would save."""
-    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
+    as_bought = resolved if is_paid(resolved, option.hold) else None
+    others = candidate.option.other_use or 0.0
+    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, others, as_bought)
 
 
 def _hardware(candidate: Candidate) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.owning.verdict import yearly_usd
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
+from planner.decide.recommend.rank import TIE_FRACTION
 from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
@@ -26,10 +27,10 @@ DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying
 NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
-def headline(year: PlannedYear) -> tuple[str, ...]:
+def headline(year: PlannedYear, *, confidence: float) -> tuple[str, ...]:
     """Write up to three sentences: what to do at which cost, the cheapest rent that is not firm, and when owning pays.
 
-    Renting means hourly rent without a term, if the plan has such an offer.
+    Renting means hourly rent without a term, if the plan has such an offer. `confidence` is the plan's.
     """
     options = {option.id: option for option in year.options}
     own, best = options[year.owning], options.get(year.recommended or "")
@@ -37,29 +38,29 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    sentences = [_advice(best, own, firm, year)]
+    sentences = [_advice(best, own, firm, year, confidence)]
     if cheapest is not None and not cheapest.firm:
         sentences.append(_not_firm(cheapest, best))
-    sentences.append(_when_it_pays(own, best, firm, year))
+    sentences.append(_over_budget(own, best, year) or _when_it_pays(own, best, firm, year))
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
+def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float) -> str:
     """Write what to do, its yearly cost and the next best, in the longest form that stays readable."""
     start, work = f"{VERBS[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        usd = short_usd(yearly_usd(own)) + (" as if bought today" if own.as_if_bought else "")
-        cheaper = best.chance_owning_cheaper if yearly_usd(own) <= yearly_usd(best) else None
-        end = f"; {DOING[own.hold]} {_costs_less(usd, cheaper)}"
+        likely_less = yearly_usd(own) <= yearly_usd(best) and not own.over_budget
+        cheaper = best.chance_owning_cheaper if likely_less else None
+        end = f"; {DOING[own.hold]} {_at_cost(short_usd(yearly_usd(own)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = yearly_usd(firm) - yearly_usd(own)
     if less <= 0:
         cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
-        end = f"; {firm.display_name} {_costs_less(short_usd(yearly_usd(firm)), cheaper)}"
+        end = f"; {firm.display_name} {_at_cost(short_usd(yearly_usd(firm)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
@@ -67,11 +68,42 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
 
 
-def _costs_less(usd: str, chance: float | None) -> str:
-    """Write the cost of a cheaper option, with the chance that it costs less; without one that is not known."""
-    if chance is None:
-        return f"costs {usd}"
-    return f"at {usd} costs less in {min(99, max(1, round(100 * chance)))} of 100 cases"
+def _at_cost(usd: str, chance: float | None, confidence: float) -> str:
+    """Write the cost of an option that is not recommended; if it likely costs less (`chance`), why it is not."""
+    return f"costs {usd}" if chance is None else f"at {usd} {costs_less(chance, confidence)}"
+
+
+def costs_less(chance: float, confidence: float) -> str:
+    """Write why a likely cheaper option is not recommended: the chance is under the plan's, or the saving is small."""
+    if chance < confidence:
+        cases, asked = min(99, max(1, round(100 * chance))), round(100 * confidence)
+        return f"costs less in {cases} of 100 cases, and {asked} are asked for"
+    return f"costs less, but by under {share_text(TIE_FRACTION)}"
+
+
+def takes(option: YearOption) -> str:
+    """Write what an option commits a person to pay."""
+    if option.usd_at_once:
+        return f"takes {short_usd(option.usd_at_once)} at once"
+    return f"commits {short_usd(option.usd_committed or 0.0)}"
+
+
+def _over_budget(own: YearOption, best: YearOption, year: PlannedYear) -> str:
+    """Write which options that likely cost less are over the plan's budget; empty if there are none."""
+    if own.why_not is not None:
+        return ""
+    cheaper = [
+        option
+        for option in year.compared
+        if option.over_budget and option.firm and yearly_usd(option) < yearly_usd(best)
+    ]
+    rent = next((option for option in cheaper if option.hold is Hold.RENT and option.id != own.id), None)
+    ours = f"{DOING[own.hold]} {takes(own)}" if own.over_budget else ""
+    rents = f"{rent.display_name} {takes(rent)}" if rent is not None else ""
+    if not ours and not rents:
+        return ""
+    text = f"{ours} and {rents}, both" if ours and rents else f"{ours or rents},"
+    return f"{text[0].upper()}{text[1:]} over the plan's budget."
 
 
 def readable(*forms: str) -> str:
@@ -93,8 +125,6 @@ def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, ye
     """Write what is spent at once, and from which amount of work owning costs no more than the named rent."""
     if own.why_not is not None:
         return f"{with_reason(own.display_name, own.why_not)}."
-    if own.over_budget and own.usd_at_once:
-        return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
     at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
     another = best.id != own.id and best.hold is Hold.BUY
     forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(own, firm, year)

@@ -5,29 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 
-from planner.cost.cloud.allocation import allocation_reasons, first_day
 from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.owned_money import full_price
+from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
-from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
+from planner.decide.owning.rented_row import rented_row
 from planner.decide.owning.verdict import recommended
-from planner.decide.owning.year_option import by_cost, cheapest, pay_as_you_go, with_chances, year_option
-from planner.decide.owning.yearly_cost import break_even, break_even_by_hours, owning_a_year, rented_a_year
+from planner.decide.owning.year_option import by_cost, cheapest, committed_to, pay_as_you_go, with_chances, year_option
+from planner.decide.owning.yearly_cost import RentedWork, break_even, break_even_by_hours, owning_a_year
 from planner.decide.owning.yearly_work import YearlyWork, busy_fraction, gpu_hours_available, wanted_work, yearly_work
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.owning.hold import Hold
-from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
-from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
+from planner.quantity.time_units import HOURS_PER_YEAR
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,8 @@ def planned_year(asked: YearAsked) -> PlannedYear:
     wanted = wanted_work(asked.plan.campaign, today=asked.today, mean_work=asked.mean_work)
     work = yearly_work(wanted, owned.option, resolved, other_use=owned.other_use)
     if work is None:
-        in_full = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
-        source = f"{nodes} node(s), in full"
-        year = to_quantity(in_full, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
+        year = _at_its_busy_share(resolved)
+        as_bought = None if owned.as_bought is None else _at_its_busy_share(owned.as_bought)
         share, per_hour = resolved.quantities["busy_fraction"], full_price(resolved)
         counted_from, counted = CountedFrom.SITE, "the site's own busy share: the time of a training is not known"
         by_id = {rental.id: rental for rental in asked.rentals}
@@ -76,12 +74,14 @@ def planned_year(asked: YearAsked) -> PlannedYear:
         others: list[YearOption] = []
     else:
         year = owning_a_year(resolved, work, nodes=nodes)
+        as_bought = None if owned.as_bought is None else owning_a_year(owned.as_bought, work, nodes=nodes)
         share, per_hour = busy_fraction(work, resolved), _per_busy_hour(year, work)
         counted_from, counted = work.wanted.counted_from, work.wanted.text
         rents = [_rented(asked, each, work, year) for each in asked.rented]
         others = _one_of_each_site(asked, [_other_machine(asked, each, work, year) for each in asked.others])
     blocking = owned.option.blocking_reasons if owned.option.fits is False else ()
-    own = _owned(asked, owned, year, nodes=nodes, reasons=(*blocking, *owned.option.not_allowed_reasons), own=None)
+    reasons = (*blocking, *owned.option.not_allowed_reasons)
+    own = _owned(asked, owned, year, nodes=nodes, reasons=reasons, own=None, as_bought=as_bought)
     options = sorted([own, *others, *rents], key=by_cost)
     best = recommended(options, confidence=asked.plan.campaign.confidence)
     return PlannedYear(
@@ -102,6 +102,13 @@ def planned_year(asked: YearAsked) -> PlannedYear:
         cheapest_rent=cheapest(rents),
         options=with_chances(options, own.id),
     )
+
+
+def _at_its_busy_share(resolved: ResolvedSite) -> Quantity:
+    """Return the yearly cost of the whole site at its own busy share."""
+    nodes = resolved.site.nodes
+    in_full = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
+    return to_quantity(in_full, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
 
 
 def _one_of_each_site(asked: YearAsked, rows: Sequence[YearOption]) -> list[YearOption]:
@@ -132,49 +139,37 @@ def _other_machine(asked: YearAsked, other: OwnedOption, work: YearlyWork, own: 
         reasons.append(Reason(code=ReasonCode.TOO_SLOW_FOR_A_YEAR, text=text))
     reasons += overloads(other.resolved.site, other.node, nodes=nodes)
     year = owning_a_year(other.resolved, theirs, nodes=nodes)
-    return _owned(asked, other, year, nodes=nodes, reasons=reasons, own=own)
+    as_bought = owning_a_year(other.as_bought, theirs, nodes=nodes) if other.as_bought is not None else None
+    return _owned(asked, other, year, nodes=nodes, reasons=reasons, own=own, as_bought=as_bought)
 
 
 def _owned(
-    asked: YearAsked, owned: OwnedOption, year: Quantity, *, nodes: int, reasons: Sequence[Reason], own: Quantity | None
+    asked: YearAsked, owned: OwnedOption, year: Quantity, *, nodes: int, reasons: Sequence[Reason],
+    own: Quantity | None, as_bought: Quantity | None,
 ) -> YearOption:  # fmt: skip
     """Return the row of an owned machine, with how its capital counts and what it takes at once."""
     option, resolved = owned.option, owned.resolved
     there, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
-    budget = limits_in_usd(asked.plan.campaign, asked.plan.currency).budget_usd
     return year_option(asked.plan.currency, option, reasons, year=year, own=own).model_copy(
         update={
             "nodes": nodes,
-            "as_if_bought": there and resolved.inputs.acquisition is Acquisition.PURCHASE,
+            "usd_per_year_as_if_bought": as_bought,
             "resale_not_counted": there and resale is not None and resale.high == 0,
             "lease_owed": is_owed(resolved, option.hold),
-            "usd_at_once": at_once,
-            "over_budget": at_once is not None and budget is not None and at_once > budget,
         }
+        | committed_to(asked.plan, at_once=at_once)
     )
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
     """Return the row of a rented option at the bill of the year's trainings."""
-    option = estimated.option
-    billed = rented_a_year(
-        estimated, trainings=work.trainings, at_once=asked.at_once, confidence=asked.plan.campaign.confidence
-    )
-    if billed is None:
-        return year_option(asked.plan.currency, option, option.blocking_reasons or option.reasons, own=own)
-    year, bill = billed
-    start = max(asked.plan.campaign.start or asked.today, first_day(estimated.price, today=asked.today))
-    end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
-    reasons = (*estimated.limit_reasons, *allocation_reasons(estimated.price, bill=bill.bill, finish=end))
-    hourly = 0.0 if estimated.rates is None or estimated.rates.terms.once else 1.0
-    row = year_option(asked.plan.currency, option, reasons, year=year, own=own, hourly=hourly)
-    if reasons:
+    confidence = asked.plan.campaign.confidence
+    rented = RentedWork(work.trainings, asked.at_once, confidence, mean_work=work.wanted.mean_work)
+    row = rented_row(asked.plan, estimated, rented, today=asked.today, own=own)
+    if row.usd_per_year is None or row.why_not is not None:
         return row
-    even = break_even(
-        work, asked.owned.resolved, estimated, at_once=asked.at_once, confidence=asked.plan.campaign.confidence
-    )
-    return row.model_copy(update={"break_even": even})
+    return row.model_copy(update={"break_even": break_even(work, asked.owned.resolved, estimated, rented)})
 
 
 def _rented_by_hour(asked: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:

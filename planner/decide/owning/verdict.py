@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from planner.decide.recommend.rank import TIE_FRACTION
+from planner.decide.recommend.rank import TIE_FRACTION, Costs, hours_come_first
 from planner.model.answer.planned_year import YearOption
 from planner.model.owning.hold import Hold
 from planner.quantity.chance import doubted
@@ -42,12 +42,37 @@ def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOpti
 
     It is the first option, in the order have, rent or use, buy and then by cost, that no other option beats by more
     than 10 % and with the plan's confidence. So a machine is bought, or an existing one given up, only if that surely
-    pays. Purchases over the plan's budget, spot and marketplace are never recommended.
+    pays. Prepaid rents come before or after hourly ones by the rule of `compare`. Purchases and commitments over the
+    plan's budget, spot and marketplace are never recommended.
     """
     known = [option for option in options if may_be_recommended(option)]
     order = sorted(known, key=lambda option: (PLACE[option.hold], yearly_usd(option)))
-    unbeaten = (option for option in order if not any(_beats(other, option, confidence) for other in known))
-    return next(unbeaten, min(known, key=yearly_usd, default=None))
+    unbeaten = [option for option in order if not any(_beats(other, option, confidence) for other in known)]
+    if not unbeaten:
+        return min(known, key=yearly_usd, default=None)
+    return _prepaid_before_hours(unbeaten[0], unbeaten, confidence)
+
+
+def _prepaid_before_hours(first: YearOption, unbeaten: Sequence[YearOption], confidence: float) -> YearOption:
+    """Return the prepaid rent that comes before the hourly one that is first; without such a rent, the first."""
+    if first.hold not in (Hold.RENT, Hold.USE) or first.usd_committed is not None:
+        return first
+    hours = _costs(first, confidence)
+    prepaid = [
+        option
+        for option in unbeaten
+        if option.hold is first.hold
+        and option.usd_committed is not None
+        and not hours_come_first(hours, _costs(option, confidence))
+    ]
+    return min(prepaid, key=yearly_usd, default=first)
+
+
+def _costs(option: YearOption, confidence: float) -> Costs:
+    from planner.decide.outcomes.outcomes import Outcomes
+
+    samples = _samples(option)
+    return Costs(yearly_usd(option), Outcomes(hours=None, usd=samples, in_windows=samples >= 0).usd_at(confidence))
 
 
 def may_be_recommended(option: YearOption) -> bool:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 
 from planner.cost.cloud.bill_lines import local_amount
+from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.owning.verdict import chance_cheaper, may_be_recommended
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import Reason, codes_of, text_of
 from planner.model.currency import Currency
+from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
@@ -94,6 +96,13 @@ def _error_causes(option: OptionEstimate, year: Quantity, hourly: float) -> Caus
     fitting = [(name, sd * min(1.0, whole / grown)) for name, sd in of_hours]
     rest = math.sqrt(max(0.0, whole**2 - grown**2))
     return tuple((name, sd) for name, sd in (*fitting, (f"year {option.id}", rest)) if sd > 0)
+
+
+def committed_to(plan: Plan, *, at_once: float | None = None, ahead: float | None = None) -> dict[str, object]:
+    """Return what a purchase takes at once or a prepaid rent commits to, and whether it is over the plan's budget."""
+    budget, usd = limits_in_usd(plan.campaign, plan.currency).budget_usd, ahead if at_once is None else at_once
+    over = usd is not None and budget is not None and usd > budget
+    return {"usd_at_once": at_once, "usd_committed": ahead, "over_budget": over}
 
 
 def cheapest(options: Sequence[YearOption]) -> str | None:

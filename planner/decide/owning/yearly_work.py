@@ -23,6 +23,8 @@ class WantedWork:
     trainings: float
     counted_from: CountedFrom
     text: str
+    mean_work: float = 1.0
+    """Mean work of a run, as a share of the plan's whole `work`."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +71,9 @@ def wanted_work(limits: CampaignLimits, *, today: date, mean_work: float = 1.0) 
         years = ((limits.deadline - (limits.start or today)).days + 1) / DAYS_PER_YEAR
         if years > 1:
             text = f"the campaign's {runs} over {years:.3g} years"
-            return WantedWork(trainings / years, CountedFrom.CAMPAIGN_PACE, text)
+            return WantedWork(trainings / years, CountedFrom.CAMPAIGN_PACE, text, mean_work)
     text = f"the campaign's {runs}, as one year's work (else: campaign.runs_per_year)"
-    return WantedWork(trainings, CountedFrom.CAMPAIGN, text)
+    return WantedWork(trainings, CountedFrom.CAMPAIGN, text, mean_work)
 
 
 def yearly_work(

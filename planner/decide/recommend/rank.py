@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
@@ -164,17 +165,41 @@ def _or_hours_as_used(
         return best
 
     def takes_its_place(option: CampaignOption) -> bool:
-        owed, usd = option.payable_usd, ranking_usd(option)
+        owed = option.payable_usd
         if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
             return False
         if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
             return False
-        is_tie = by_time or usd <= ranking_usd(best) * (1 + TIE_FRACTION)
-        least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
-        return owed.value <= least * ahead.value and usd <= TOO_DEAR * ranking_usd(best)
+        hours = Costs(owed.value, ranking_usd(option))
+        return _replace(hours, Costs(ahead.value, ranking_usd(best)), by_time=by_time)
 
     instead = [option for option in ordered if takes_its_place(option)]
     return _best_of_ties(instead, limits) if instead else best
+
+
+class Costs(NamedTuple):
+    """USD that an option likely costs, and that it stays below with the plan's confidence."""
+
+    likely: float
+    confident: float
+
+
+def hours_come_first(hours: Costs, ahead: Costs) -> bool:
+    """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone.
+
+    It does if it costs less at the confidence, or likely so much less that it replaces the prepaid one.
+    """
+    return hours.confident < ahead.confident or _replace(hours, ahead)
+
+
+def _replace(hours: Costs, ahead: Costs, *, by_time: bool = False) -> bool:
+    """Return whether hours likely cost enough less than a prepaid option, and at the confidence at most twice as much.
+
+    That is a tenth less where both tie, in time (`by_time`) or at the confidence, and otherwise a quarter less.
+    """
+    is_tie = by_time or hours.confident <= (1 + TIE_FRACTION) * ahead.confident
+    least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
+    return hours.likely <= least * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:

@@ -70,8 +70,12 @@ class YearOption(Frozen):
     """Break-even; null for owned machines, and if owning never costs less."""
     usd_at_once: float | None
     """Price of a machine that is still to be bought."""
-    as_if_bought: bool = False
-    """True if the machine exists and is counted at its price, because its site does not state its sale value."""
+    usd_committed: float | None = None
+    """Amount that is paid even if the hours are not used: a whole term, or blocks. Null if rented by the hour."""
+    usd_per_year_as_if_bought: Quantity | None = None
+    """Yearly cost at the price of a machine that exists already. `usd_per_year` counts what keeping it costs from now
+    on.
+    """
     resale_not_counted: bool = False
     """True if the machine exists and its sale value counts as zero, because the plan does not state it."""
     lease_owed: bool = False
@@ -79,7 +83,7 @@ class YearOption(Frozen):
     owed.
     """
     over_budget: bool = False
-    """True if the amount spent at once is over the plan's budget, so it is not recommended."""
+    """True if the amount spent at once or committed to is over the plan's budget, so it is not recommended."""
     price_stale: bool
     price_refreshed: bool | None = None
     """True if `planner prices refresh` can renew the price, false if a quote is needed."""

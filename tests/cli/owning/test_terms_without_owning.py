@@ -29,9 +29,19 @@ def compared(planner, plan_file):
 
 
 @pytest.mark.parametrize(
-    ("runs", "best", "usd"), [(5, AS_ONE_GOES, "21,000"), (41, AS_ONE_GOES, "172,000"), (42, SAVINGS, "175,000")]
+    ("runs", "best", "usd"),
+    [
+        pytest.param(5, AS_ONE_GOES, "21,000", id="few"),
+        pytest.param(40, AS_ONE_GOES, "168,000", id="4 in 5 cost under 172,250"),
+        pytest.param(41, SAVINGS, "175,000", id="4 in 5 cost under 176,550, and the term 175,320"),
+        pytest.param(42, SAVINGS, "175,000", id="the term likely costs less"),
+    ],
 )
 def test_the_whole_term_counts_for_the_runs_of_a_year(compared, runs, best, usd):
+    """The hours are measured to 5 %: 4 in 5 years cost at most 1.05^(0.842 / 1.645) = 1.0253 times the likely ones.
+
+    As in a campaign, what is certain comes before hours that may cost more.
+    """
     answer = compared([RENT, TERM], runs=5, runs_per_year=runs)
     assert answer["recommended"] == AS_ONE_GOES
     assert answer["horizons"]["year_option"] == best
@@ -41,6 +51,18 @@ def test_the_whole_term_counts_for_the_runs_of_a_year(compared, runs, best, usd)
         "AWS p5en 1-year savings plan, 8x H200 costs less than AWS p5en, 8x H200 from 42 trainings a year, of which "
         f"the plan has {runs}"
     ) in answer["notes"]
+
+
+def test_a_term_over_the_budget_is_not_taken_for_a_year(compared):
+    """3 x 8,766 h x 20 USD = 525,960 USD in all, though a year of it costs 175,320 USD and 252,000 as one goes."""
+    long = TERM | {"price": "savings_3y"}
+    answer = compared([RENT, long], runs=5, runs_per_year=60, budget_usd=500_000.0)
+    assert answer["horizons"]["year_option"] == AS_ONE_GOES
+    assert any(
+        note.endswith("the plan has 60, but commits 526,000 USD, over the plan's budget") for note in answer["notes"]
+    )
+    within = compared([RENT, long], runs=5, runs_per_year=60, budget_usd=530_000.0)
+    assert within["horizons"]["year_option"] == SAVINGS.replace("1y", "3y")
 
 
 def test_a_term_may_never_pay(compared):

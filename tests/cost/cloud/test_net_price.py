@@ -243,7 +243,7 @@ def test_a_quote_is_accepted_by_its_last_day_and_holds_for_the_work():
 
 
 def test_the_cost_at_the_confidence_counts_the_later_price():
-    """Work that lasts longer than likely also costs more by the hour: its excess is all at the later price."""
+    """A longer run than likely also costs more per hour, because its excess is all at the later price."""
     ending, hours, _ = bill_of({"commitments": [ENDING]}, runs=60)
     plain, _, _ = bill_of({"commitments": [HELD]}, runs=60)
     sure_hours = hours * plain.usd_confident / plain.campaign_usd.value
