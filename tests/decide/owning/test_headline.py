@@ -53,7 +53,7 @@ def test_a_saving_that_is_small_is_said_to_be_so() -> None:
     )
 
 
-def test_what_is_cheaper_and_over_the_budget_is_named_with_what_it_commits_to() -> None:
+def test_a_cheaper_option_over_the_budget_is_named_with_its_commitment() -> None:
     """Ours at 3,000 and the term at 4,000 a year cost less than 9,000, and take 7,000 at once and 12,000 in all."""
     over = {"over_budget": True}
     bought = OURS.model_copy(update=over | {"hold": Hold.BUY, "usd_at_once": 7000.0})
