@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date
 
@@ -181,12 +182,22 @@ def _lasting_credits(
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
-    """Return how many trainings run side by side: as asked, but no more than the site's nodes and the quota allow."""
+    """Return how many trainings run side by side: as asked, but no more than the site's nodes and the quota allow.
+
+    If the plan does not ask, they are as many as its quota allows, because hourly machines then cost the same and end
+    sooner. A term is bought for each set of machines, so no more sets are taken than its hours ask for
+    (`option_alone` takes more for a deadline).
+    """
     candidate = estimated.candidate
     if candidate is None:
         return limits.side_by_side
     terms = MachineTerms.of_candidate(candidate)
-    wanted = limits.at_once or terms.quota or 1
+    rates, wall = estimated.rates, estimated.option.wall_hours
+    unasked = terms.quota or 1
+    if rates is not None and rates.terms.once and not (rates.terms.blocks or rates.committed) and wall is not None:
+        held = rates.terms.minimum_hours
+        unasked = min(unasked, math.ceil(limits.runs * wall.value / held) if held > 0 else 1)
+    wanted = limits.at_once or unasked
     return max(1, most_sets(lambda count: not forbidden(terms, machines=count), width=candidate.nodes, wanted=wanted))
 
 

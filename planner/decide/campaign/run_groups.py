@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -14,8 +16,14 @@ ALL_RUNS = "runs"
 """Name of the only group of a plan that states none."""
 
 
-Lanes = tuple[float, float, int, int]
-"""Hours, work and runs of a lane, and the number of such lanes."""
+class EqualLanes(NamedTuple):
+    """Lanes that have been given the same runs."""
+
+    load: float
+    """Hours of the runs of each lane."""
+    work: float
+    runs: int
+    lanes: int
 
 
 @dataclass(frozen=True)
@@ -70,28 +78,50 @@ def mean_work(groups: Sequence[Runs]) -> float:
 def longest_lane(groups: Sequence[Runs], lanes: int, *, hours: float, startup: float) -> tuple[float, float]:
     """Return work and starts of the lane that ends last; runs go to the next free lane, the longest first.
 
-    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other. Lanes with equal
-    runs are counted together: a group of runs divides at most one such set in two.
+    `hours` are those of the plan's `work`, `startup` those before each run. Phases follow each other.
     Source: longest processing time first, Graham, SIAM J. Appl. Math. 17 (1969) 416.
     """
     work, starts = 0.0, 0.0
     for phase in sorted({group.phase for group in groups}):
         used = min(lanes, sum(group.runs for group in groups if group.phase == phase))
-        alike = [(0.0, 0.0, 0, used)]
+        given = [EqualLanes(0.0, 0.0, 0, used)]
         for group in sorted((each for each in groups if each.phase == phase), key=lambda each: -each.work):
-            each = group.work * hours + startup
-            whole, left = divmod(group.runs, used)
-            given: list[Lanes] = []
-            for load, done, count, number in sorted(alike, key=lambda lanes: lanes[0]):
-                more = min(left, number)
-                left -= more
-                for runs, those in ((whole + 1, more), (whole, number - more)):
-                    if those:
-                        given.append((load + runs * each, done + runs * group.work, count + runs, those))
-            alike = given
-        _, done, count, _ = max(alike)
-        work, starts = work + done, starts + count
+            given = _with_runs(given, group, group.work * hours + startup)
+        last = max(given)
+        work, starts = work + last.work, starts + last.runs
     return work, starts
+
+
+def _with_runs(given: Sequence[EqualLanes], group: Runs, each: float) -> list[EqualLanes]:
+    """Return the lanes after each run of a group, of `each` hours, has gone to the lane that is free first.
+
+    The runs begin at the earliest of all possible starts, load + k x each. Only the least loaded lanes take part: those
+    whose starts before the last of them is free are no more than the runs. All starts before that are taken, then
+    whole rounds, and then one more run by the least loaded lanes.
+    """
+    ordered = sorted(given)
+
+    def before(place: int) -> list[int]:
+        return [math.ceil((ordered[place].load - lane.load) / each) for lane in ordered[: place + 1]]
+
+    def count(rounds: Sequence[int]) -> int:
+        return sum(runs * lane.lanes for runs, lane in zip(rounds, ordered, strict=False))
+
+    last = next(place for place in reversed(range(len(ordered))) if count(before(place)) <= group.runs)
+    rounds, taking = before(last), sum(lane.lanes for lane in ordered[: last + 1])
+    whole, left = divmod(group.runs - count(rounds), taking)
+    filled = sorted(_added(lane, runs + whole, group, each) for lane, runs in zip(ordered, rounds, strict=False))
+    after = ordered[last + 1 :]
+    for lane in filled:
+        more = min(left, lane.lanes)
+        left -= more
+        after += [_added(lane, 1, group, each)._replace(lanes=more)] if more else []
+        after += [lane._replace(lanes=lane.lanes - more)] if lane.lanes > more else []
+    return after
+
+
+def _added(lane: EqualLanes, runs: int, group: Runs, each: float) -> EqualLanes:
+    return lane._replace(load=lane.load + runs * each, work=lane.work + runs * group.work, runs=lane.runs + runs)
 
 
 def _samples(plan: Plan, catalog: Catalog) -> float:

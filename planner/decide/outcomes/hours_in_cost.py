@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from planner.cost.cloud.bill import COMMITMENT, COMPUTE, LOST, PRACTICE, UNUSED
 from planner.cost.ownership.owned_bill import ELECTRICITY
 from planner.model.answer.option_estimate import CampaignOption
@@ -30,16 +32,19 @@ def hourly_share(option: CampaignOption) -> float:
 
 
 def error_beyond_hours(usd: Interval, speed: Interval, share: float) -> Interval:
-    """Return the range of the error of a cost that its hours do not explain: that of the price.
+    """Return the range of the error of a cost that its hours do not explain: that of price, power and tariff.
 
-    high = usd high / usd / (1 - share + share x high of speed), at least 1; low likewise, at most 1
+    ln high = sqrt(ln(usd high / usd)^2 - ln(1 - share + share x high of speed)^2), at least 0; low likewise
 
-    The ends of a bill are products of the ends of hours and price, so division by the hours leaves the price. `speed`
-    is the range of the factor on the hours, and `share` the part of the cost that grows with them.
+    A bill multiplies independent errors, whose logarithms add in quadrature (`Interval.times`), so the rest is what
+    the error of the hours leaves of the square. `speed` is the range of the factor on the hours, and `share` the part
+    of the cost that grows with them.
     """
     if usd.value <= 0:
         return Interval.exact(1.0)
-    low, high = (
-        end / usd.value / (1 - share + share * grown) for end, grown in ((usd.low, speed.low), (usd.high, speed.high))
-    )
-    return Interval(1.0, min(1.0, max(low, 1 / MOST)), max(1.0, high))
+
+    def rest(end: float, grown: float) -> float:
+        whole, of_hours = math.log(max(end / usd.value, 1 / MOST)), math.log(1 - share + share * grown)
+        return math.exp(math.sqrt(max(0.0, whole**2 - of_hours**2)))
+
+    return Interval(1.0, max(1 / rest(usd.low, speed.low), 1 / MOST), rest(usd.high, speed.high))

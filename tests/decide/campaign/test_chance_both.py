@@ -109,10 +109,13 @@ def test_the_simulation_says_the_same(within):
 
 
 def test_the_error_of_a_cost_beyond_that_of_its_hours():
-    """Half by the hour, 4 times as long: 1/2 + 4/2 = 2.5, so 2 of 5 times are left; a tenth as long: 0.4 / 0.55."""
+    """Half by the hour, 4 times as long: 1/2 + 4/2 = 2.5, a tenth as long: 0.55. Errors of a product add in quadrature.
+
+    ln 5 = 1.609 and ln 2.5 = 0.916 leave sqrt(1.609^2 - 0.916^2) = 1.323; 0.916 and ln(1 / 0.55) = 0.598 leave 0.694.
+    """
     option = only(plan_of([P4D], within=3.0))
     kept = option.model_copy(update={"cash_usd": option.campaign_usd.model_copy(update={"value": 400.0})})
     assert hourly_share(kept) == pytest.approx(0.5)
     beside = error_beyond_hours(Interval(100, 40, 500), Interval(1, 0.1, 4), 0.5)
-    assert beside == pytest.approx((1.0, 0.4 / 0.55, 2.0))
+    assert beside == pytest.approx((1.0, math.exp(-0.694), math.exp(1.323)), rel=2e-3)
     assert error_beyond_hours(Interval(100, 25, 400), Interval(1, 0.25, 4), 1.0) == pytest.approx((1.0, 1.0, 1.0))

@@ -94,6 +94,22 @@ def test_a_term_is_not_bought_twice_if_the_budget_forbids_it():
     assert option.at_once == 1
 
 
+@pytest.mark.parametrize(
+    ("price", "runs", "at_once"),
+    [
+        pytest.param({}, 12, 4, id="by the hour: four at once cost the same"),
+        pytest.param({"price": "savings_1y"}, 12, 1, id="120 h of 8,760: one term"),
+        pytest.param({"price": "savings_1y"}, 1000, 2, id="10,000 h: two terms"),
+        pytest.param({"price": "savings_1y", "quota": "1 machines"}, 1000, 1, id="the quota holds one"),
+    ],
+)
+def test_no_more_terms_are_bought_than_the_work_asks_for(price, runs, at_once):
+    """A term is paid for each set of machines, used or not; the quota allows four."""
+    saved = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "quota": "4 machines"} | price
+    (option,) = compared([saved], runs=runs, deadline=None).options
+    assert option.at_once == at_once
+
+
 def test_planner_campaign_runs_as_many_at_once():
     plan = plan_of([P4D])
     found = plans.campaign(plan, bundled_catalog(), today=TODAY)
