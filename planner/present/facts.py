@@ -18,7 +18,7 @@ QUANTITIES: dict[str, str] = {
     "to_pay_usd": "To pay, after credits",
     "pay_now_usd": "Purchase: at once",
     "cash_usd": "Purchase: paid or owed by the end",
-    "left_usd": "Purchase: what is left of it then",
+    "left_usd": "Purchase: value left at the end",
     "full_usd": "Campaign cost, owning in full",
     "wall_hours": "One training: wall-clock time",
     "training_hours": "One training: its steps alone",

@@ -55,7 +55,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         UNPRICED: f"+ not in the bill: {', '.join(unpriced)}.",
         ASSUMED: f"~ at an assumed rate in the bill: {', '.join(assumed)}.",
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
-        MANY: "? ask whether so many can be had.",
+        MANY: "? ask whether they have that many.",
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
         CHUNKED: "l fits only with a loss in chunks, as Liger's: --loss chunked.",

@@ -1,4 +1,4 @@
-"""One set of limits, and every part of an answer that asks it: each has a test that fails where it stops asking."""
+"""One set of limits serves every part of an answer: each part has a test that fails if it stops using them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def changed(terms: MachineTerms, **changes: Any) -> MachineTerms:
         pytest.param(changed(FIRM, price_days=366), 1, 1.0, None, id="an old offer that still holds"),
     ],
 )
-def test_what_one_may_plan_with(terms: MachineTerms, machines: int, days: float, code: ReasonCode | None) -> None:
+def test_the_machines_and_days_that_terms_allow(
+    terms: MachineTerms, machines: int, days: float, code: ReasonCode | None
+) -> None:
     reason = allowed(terms, machines=machines, days=days)
     assert (reason.code if reason else None) is code
 
@@ -85,7 +87,7 @@ def test_reasons_are_all_said_and_the_plan_s_own_come_first() -> None:
 
 
 @given(most=st.integers(0, 40), width=st.integers(1, 9), wanted=st.integers(0, 20))
-def test_as_many_sets_as_the_limit_allows(most: int, width: int, wanted: int) -> None:
+def test_the_number_of_sets_that_a_limit_allows(most: int, width: int, wanted: int) -> None:
     terms = changed(FIRM, quota=most, known_available=True)
     found = most_sets(lambda count: not forbidden(terms, machines=count), width=width, wanted=wanted)
     assert found == min(wanted, most // width)
@@ -190,7 +192,7 @@ def test_a_cluster_is_not_rented_in_part(nodes: int, codes: tuple[ReasonCode, ..
 def test_a_cluster_is_offered_from_its_least_nodes_on(gpus: int, sold: bool) -> None:
     filters = FindFilters(provider=("lambda",), gpus=(gpus,))
     found = offered(CATALOG, filters, frozenset({"H100-SXM"}), today=TODAY).offers
-    assert ("lambda/1cc_8x_h100_sxm5" in {one.node.id for one in found}) is sold
+    assert ("lambda/1cc_8x_h100_sxm5" in {listed.node.id for listed in found}) is sold
 
 
 REFUSED = {"price_kind": PriceKind.SPOT, "nodes": 8, "accelerators": 64}
@@ -229,12 +231,14 @@ def case(asked: Plan) -> Case:
     return Case.of(asked, CATALOG, today=TODAY)
 
 
-def test_what_measurements_are_looked_for_asks() -> None:
+def test_measurements_are_proposed_for_allowed_options_only() -> None:
     dear = offer(usd_per_hour=21.0, price="reserved_1y")
     asked = case(plan(offer(price="spot", usd_per_hour=1.0), offer(usd_per_hour=20.0), dear, campaign=AT_ONCE))
     rule = OptionRule.of(asked, asked.alone().options)
     assert rule is not None
-    assert {one.price_kind for one in rule.options} == {PriceKind.ON_DEMAND, PriceKind.RESERVED_1Y}, "20 spot machines"
+    assert {option.price_kind for option in rule.options} == {PriceKind.ON_DEMAND, PriceKind.RESERVED_1Y}, (
+        "20 spot machines"
+    )
 
 
 def test_an_old_price_says_what_to_do() -> None:
@@ -242,7 +246,7 @@ def test_an_old_price_says_what_to_do() -> None:
     assert reason.text == "its price is 91 days old, too old to plan with: renew it first"
 
 
-def test_the_options_near_a_decision_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_options_near_a_decision_are_allowed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """The quickest by far has a spot price of 2024; of what lasts nothing comes to be chosen."""
     monkeypatch.setattr("planner.decide.advice.near_options.FIRST", 1)
     monkeypatch.setattr("planner.decide.advice.near_options.QUICKEST", 1)
@@ -251,9 +255,9 @@ def test_the_options_near_a_decision_ask(monkeypatch: pytest.MonkeyPatch) -> Non
     assert fast.campaign_hours is not None
     hours = fast.campaign_hours.model_copy(update={"value": 1.0, "low": 1.0, "high": 1.0})
     old = fast.model_copy(update={"price_age_days": 500, "price_stale": True, "campaign_hours": hours})
-    assert old.id not in {one.id for one in NearOptions.of(asked, [*others, old]).options}
+    assert old.id not in {option.id for option in NearOptions.of(asked, [*others, old]).options}
     young = old.model_copy(update={"price_stale": False})
-    assert young.id in {one.id for one in NearOptions.of(asked, [*others, young]).options}
+    assert young.id in {option.id for option in NearOptions.of(asked, [*others, young]).options}
 
 
 def found(today: date = TODAY, **more: Any) -> tuple[list[PlanOption], Counter[str]]:
@@ -267,7 +271,7 @@ def found(today: date = TODAY, **more: Any) -> tuple[list[PlanOption], Counter[s
 def test_find_asks_how_many_spot_machines_one_may_plan_with() -> None:
     options, left_out = found(options={"terms": "spot"})
     assert options
-    assert max(one.nodes or 1 for one in options if isinstance(one.nodes, int)) <= 4
+    assert max(option.nodes or 1 for option in options if isinstance(option.nodes, int)) <= 4
     assert left_out["on more spot machines than one may plan with"] > 0
 
 
@@ -280,17 +284,17 @@ def test_find_asks_whether_the_plan_allows_spot() -> None:
 def test_find_asks_how_old_a_price_is() -> None:
     """AWS's spot prices that ship are older than 90 days; in two years every price is older than a year."""
     options, left_out = found(options={"provider": "aws"})
-    assert {one.price for one in options if one.offer} == {PriceKind.ON_DEMAND}
+    assert {option.price for option in options if option.offer} == {PriceKind.ON_DEMAND}
     assert left_out["with a price too old to plan with: planner prices refresh"] > 0
 
 
-def test_where_all_prices_are_too_old_find_shows_the_best_of_them() -> None:
+def test_find_shows_the_best_options_if_all_prices_are_too_old() -> None:
     """The answer then says how old they are, and what to do; nothing found would say neither."""
     options, left_out = found(date(2028, 12, 1), options={"provider": "aws"})
     assert options
     assert left_out["on more spot machines than one may plan with"] > 0
 
 
-def test_find_keeps_what_a_person_can_ask_a_quote_for() -> None:
+def test_find_keeps_options_that_need_a_quote() -> None:
     options, _ = found(options={"provider": "aws", "gpus": 128, "terms": "firm"})
-    assert {one.nodes for one in options} == {16}
+    assert {option.nodes for option in options} == {16}

@@ -1,4 +1,4 @@
-"""Sentences are for people: no decision of the core, of the pages or of the commands takes one apart."""
+"""Sentences are for people: no decision of the core, the pages or the commands parses one."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Clock:
         self._boots = 1
         self._since_boot_s = 0.0
         self.passed_s = 0.0
-        """Since the clock was made, whatever it was turned to and wherever it was read."""
+        """Time since the clock was made, independent of how it was turned and of the caller."""
 
     @property
     def boot(self) -> str:

@@ -1,4 +1,4 @@
-"""Makes launches for tests: tiny ones that really train, and ones that only say so."""
+"""Launches for tests: tiny ones that really train, and ones that only pretend to."""
 
 from __future__ import annotations
 

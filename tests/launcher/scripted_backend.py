@@ -1,4 +1,4 @@
-"""A backend that does what a test tells it to, and remembers what it was asked: for what a real one cannot do here."""
+"""A backend that follows a test's script and remembers its calls, for cases that a real one cannot produce."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits of minutes that most tests are not about."""
+"""Skips the waits of minutes that most tests do not test."""
 
 from __future__ import annotations
 

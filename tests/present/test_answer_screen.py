@@ -166,7 +166,7 @@ def test_many_nodes_of_which_nobody_says_that_they_are_there(changes: dict[str, 
     }  # fmt: skip
     fields |= {key: value for key, value in changes.items() if key != "price"}
     printed = lines(document(ranked("8x AWS p5, 64x H100", Hold.RENT, 2, 2540, **fields)))
-    assert ("? ask whether so many can be had." in printed) is asked
+    assert ("? ask whether they have that many." in printed) is asked
     assert printed[6].endswith(" ?") is asked
 
 

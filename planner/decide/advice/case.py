@@ -63,7 +63,7 @@ class Case:
 
     @classmethod
     def of(cls, plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Case:
-        """Return the case of a plan with listed options; `paced`: their machines with their speeds, if known."""
+        """Return the case of a plan with listed options; `paced` gives their machines with speeds, if known."""
         known = paced_candidates(plan, catalog) if paced is None else paced
         return cls(plan, catalog, today, tuple(known), resolve_job(plan, catalog))
 
@@ -88,7 +88,7 @@ class Case:
         return self.estimates or estimate_options(self.plan, self.catalog, today=self.today, paced=self.paced)
 
     def alone(self) -> Alone:
-        """Return the whole campaign on each option alone, with what it is computed from."""
+        """Return the whole campaign on each option alone, with the inputs that it is computed from."""
         return each_alone(self.plan, self.catalog, today=self.today, estimated=self.estimated)
 
     def campaign(self) -> CampaignDocument:
@@ -113,20 +113,20 @@ class Case:
         )
         groups = run_groups(self.plan, self.catalog)
         budget = budget_of(self.plan.campaign, self.plan.currency)
-        made = option_alone(
+        changed = option_alone(
             estimated, self.limits, self.catalog, budget=budget, groups=groups, today=self.today,
             currency=self.plan.currency,
         ).option  # fmt: skip
         return tuple(
-            made.model_copy(update={"id": old, "display_name": option.display_name}) if option.id == old else option
+            changed.model_copy(update={"id": old, "display_name": option.display_name}) if option.id == old else option
             for option in options
         )
 
     def at_speed(self, number: int, samples_per_s: float, *, known: bool) -> Paced:
         """Return a machine at another speed: with the same relative error, or `known` to 2 %, as nodes differ."""
         candidate, speed = self.paced[number]
-        assert speed is not None, "they are found"
-        assert speed.samples_per_s is not None, "its speed is moved"
+        assert speed is not None, "every listed machine has a speed result"
+        assert speed.samples_per_s is not None, "only known speeds are moved"
         moved = speed.samples_per_s.scaled(samples_per_s / speed.samples_per_s.value)
         certain = Interval.exact(samples_per_s).widened_to(NARROWEST_FRACTION)
         return Paced(candidate, replace(speed, samples_per_s=certain if known else moved))
@@ -139,7 +139,7 @@ class Case:
         if own:
             changed = option.model_copy(update={name: factor * usd for name, usd in own.items()})
             return Paced(replace(candidate, option=changed), speed)
-        assert candidate.price is not None, "it is rented at a price"
+        assert candidate.price is not None, "a machine without its own price is rented at one"
         dearer: dict[str, object] = {
             name: factor * usd
             for name in ("usd_per_hour", "low_usd_per_hour", "high_usd_per_hour")

@@ -1,4 +1,4 @@
-"""The rule that divides runs over several options, solved again after a measurement."""
+"""Divide the runs over several options again after a measurement."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ MOST_MEASURED = 10
 
 @dataclass(frozen=True)
 class MixRule:
-    """The best plan, and those that are best after a result."""
+    """Rule of a mix: the best plan, and the plans that are best after a result."""
 
     mixed: MixedCase
     asked: Instance
-    """With hours that are kept with the plan's confidence."""
+    """Instance whose hours are long enough for the plan's confidence."""
     actions: dict[str, Action] = field(default_factory=dict)
     slices: int = 9
 
     @classmethod
     def of(cls, mixed: MixedCase) -> Self | None:
-        """Return the rule of a mix; None where its solution takes too much effort."""
+        """Return the rule of a mix; None if its solution takes too much effort."""
         rule = cls(mixed, at_confidence(mixed.question, hours=mixed.case.limits.confidence, usd=None))
         plan = mixed.solved(rule.asked)
         if plan is None:
@@ -46,11 +46,11 @@ class MixRule:
 
     @property
     def first(self) -> str:
-        """Return the name of the plan without a result."""
+        """Return the name of the plan that is best without a result."""
         return next(iter(self.actions))
 
-    def after(self, learnt: Learnt, *, speed: bool) -> str:  # noqa: ARG002 - a plan does not ask who was measured
-        """Return the name of the best plan after a result; where none keeps the limits then, the first stands."""
+    def after(self, learnt: Learnt, *, speed: bool) -> str:  # noqa: ARG002 - a plan does not depend on who was measured
+        """Return the name of the best plan after a result; the first plan if none keeps the limits then."""
         asked = self.asked
         for number, candidate in enumerate(self.mixed.question.candidates):
             if learnt.measurement.tells_of(candidate.alone.id, candidate.alone.error_causes):
@@ -60,31 +60,32 @@ class MixRule:
         return self.first if best is None else self._named(best)
 
     def measurable(self) -> Iterator[tuple[CampaignOption, Paced]]:
-        """Yield the options of known speed: those that take part, then those next in cost."""
+        """Yield the options of known speed: first those in the plan, then the others by cost."""
         question, used = self.mixed.question, self.actions[self.first].options
         costs = {way.option: way.usd for way in self.asked.ways if way.group == 0}
-        places = {one.candidate.id: one for one in self.mixed.paced}
+        paced = {pace.candidate.id: pace for pace in self.mixed.paced}
+        options = [candidate.alone for candidate in question.candidates]
         order = sorted(
-            enumerate(question.candidates), key=lambda one: (one[1].alone.id not in used, costs.get(one[0], math.inf))
+            range(len(options)), key=lambda number: (options[number].id not in used, costs.get(number, math.inf))
         )
-        for _, candidate in order[:MOST_MEASURED]:
-            if candidate.alone.id in places:
-                yield candidate.alone, places[candidate.alone.id]
+        for option in (options[number] for number in order[:MOST_MEASURED]):
+            if option.id in paced:
+                yield option, paced[option.id]
 
     def _named(self, plan: Solution) -> str:
-        """Return a plan's name: what runs where, and in which blocks. Equal plans have one."""
+        """Return a plan's name, and store the plan as an action. Equal plans have the same name."""
         instance, question, case = plan.instance, self.mixed.question, self.mixed.case
         parts = []
-        for one in plan.placed:
-            way, spot = instance.ways[one.way], instance.bins[instance.ways[one.way].bin]
+        for placed in plan.placed:
+            way, spot = instance.ways[placed.way], instance.bins[instance.ways[placed.way].bin]
             block = way.billed_hours if spot.blocks else 0.0
-            parts.append((way.option, way.group, spot.origin, way.bin, one.lane, one.runs, block))
+            parts.append((way.option, way.group, spot.origin, way.bin, placed.lane, placed.runs, block))
         name = str(sorted(parts))
         if name not in self.actions:
             limits, budget = case.limits, budget_of(case.plan.campaign, case.plan.currency)
             played = chosen_plan(question, plan, limits, budget, asked=self.asked).played
-            assert played.usd is not None, "what is placed has a price"
-            assert played.hours is not None, "and a time"
+            assert played.usd is not None, "a placed run has a price"
+            assert played.hours is not None, "a placed run has a duration"
             waiting = (limits.waiting_usd_per_hour or 0.0) * played.hours
             keeps = played.keeps(hours=question.instance.deadline, budget=drawn_budget(budget))
             options = frozenset(question.candidates[number].alone.id for number, *_ in parts)
@@ -93,6 +94,6 @@ class MixRule:
 
 
 def _longer(candidate: PlacementCandidate, learnt: Learnt, chance: float) -> float:
-    """Return how many times as long as before a run takes, with a chance, after a result."""
+    """Return the factor by which a result lengthens a run, at a quantile of its hours."""
     timed, hours = TimedOption.of(candidate.alone), run_hours(candidate, 1.0)
     return timed.hours_at(hours, chance, learnt=learnt) / timed.hours_at(hours, chance)

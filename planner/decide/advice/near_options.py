@@ -28,24 +28,25 @@ class NearOptions:
 
     @classmethod
     def of(cls, case: Case, options: Sequence[CampaignOption]) -> NearOptions:
-        """Return the first options of a case by rank, the quickest, and those that a later or earlier deadline chooses.
+        """Return the options of a case that a changed input may choose.
 
-        The last are those that no other is both cheaper and faster than. What is no machine is kept: it costs no time.
+        They are the first by rank, the quickest, and those that no other beats in both cost and time: another deadline
+        chooses among these. Services are kept too, because they take no time to examine.
         """
         order = ranked(options, case.limits, deadline_hours=hours_to(case.limits, today=case.today))
         machines = {pace.candidate.id for pace in case.paced}
         able = [option for option in order if option.not_allowed is None and not lasting_refusals(option)]
-        near = {option.id for option in (*order[:FIRST], *sorted(able, key=hours_of)[:QUICKEST], *_front(able))}
-        near |= {option.id for option in order if option.id not in machines}
-        if len(near) == len(order):
+        kept = {option.id for option in (*order[:FIRST], *sorted(able, key=hours_of)[:QUICKEST], *_front(able))}
+        kept |= {option.id for option in order if option.id not in machines}
+        if len(kept) == len(order):
             return cls(case, tuple(options), None)
         note = (
-            "what to measure, and what would change the answer, is looked for among the first options, the quickest, "
-            f"and those than which none is cheaper and faster: {len(near)} of {len(order)}"
+            "measurements and changes were examined only for the first options, the quickest, "
+            f"and those that no other option beats in cost and time: {len(kept)} of {len(order)}"
         )
-        paced = tuple(pace for pace in case.paced if pace.candidate.id in near)
+        paced = tuple(pace for pace in case.paced if pace.candidate.id in kept)
         near_case = replace(case, paced=paced, estimates=None)
-        return cls(near_case, tuple(option for option in options if option.id in near), note)
+        return cls(near_case, tuple(option for option in options if option.id in kept), note)
 
 
 def _front(options: Sequence[CampaignOption]) -> list[CampaignOption]:

@@ -1,4 +1,4 @@
-"""The rule that puts one option first, decided again after a measurement."""
+"""Decide again after a measurement which one option comes first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from planner.model.quantity import Basis, Quantity
 
 @dataclass(frozen=True)
 class OptionRule:
-    """The options that may be chosen, each with what becomes of the campaign on it."""
+    """Rule of a single option: the options to choose from, each with the outcomes of the campaign on it."""
 
     case: Case
     options: tuple[CampaignOption, ...]
@@ -36,8 +36,8 @@ class OptionRule:
 
     @classmethod
     def of(cls, case: Case, options: Sequence[CampaignOption]) -> Self | None:
-        """Return the rule over the comparable options of machines; None where there is nothing to choose."""
-        by_id = {one.candidate.id: one for one in case.paced}
+        """Return the rule over the comparable options of machines; None if there is nothing to choose."""
+        by_id = {pace.candidate.id: pace for pace in case.paced}
         kept = [
             option
             for option in options
@@ -48,8 +48,8 @@ class OptionRule:
         if first is None or len(kept) < 2:
             return None
         outcomes = tuple(outcomes_of(option, case.limits, today=case.today) for option in kept)
-        actions = {one.id: _action(case, one, its) for one, its in zip(kept, outcomes, strict=True)}
-        return cls(case, tuple(kept), tuple(by_id[one.id] for one in kept), outcomes, first, actions)
+        actions = {option.id: _action(case, option, its) for option, its in zip(kept, outcomes, strict=True)}
+        return cls(case, tuple(kept), tuple(by_id[option.id] for option in kept), outcomes, first, actions)
 
     def measurable(self) -> Iterable[tuple[CampaignOption, Paced]]:
         """Return the options with their machines."""
@@ -71,7 +71,7 @@ class OptionRule:
 
 
 def _action(case: Case, option: CampaignOption, outcomes: Outcomes) -> Action:
-    """Return what taking an option costs in each sample, less what is got back, and whether it keeps the limits."""
+    """Return the cost of an option in each sample, less what a resale returns, and whether it keeps the limits."""
     limits, usd = case.limits, outcomes.usd
     assert usd is not None, "it is comparable"
     back = option.taken_off_usd.low if option.taken_off_usd else 0.0
@@ -85,7 +85,7 @@ def _action(case: Case, option: CampaignOption, outcomes: Outcomes) -> Action:
 
 
 def _moved(option: CampaignOption, before: Outcomes, after: Outcomes) -> dict[str, object]:
-    """Return an option's likely hours and cost as the medians of its outcomes move."""
+    """Return an option's likely hours and cost, scaled as the medians of its outcomes change."""
     moved: dict[str, object] = {}
     if before.hours is not None and before.usd is not None:
         wait = option.wait_hours

@@ -11,7 +11,7 @@ from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import AskedPlan
-from planner.decide.advice.measuring import Valued, worth_measuring
+from planner.decide.advice.measuring import ValuedRun, worth_measuring
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.option_rule import OptionRule
 from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
@@ -65,13 +65,13 @@ def recommend(
     chosen = by_id.get(document.recommended or document.nearest or "")
     if kept_mix is not None:
         return recommend_mix(case, alone, kept_mix, document, asked=asked)
-    near_options = NearOptions.of(case, options)
-    near, beside = near_options.case, near_options.options
-    rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near, beside)
-    regret, valued = (None, []) if rule is None else worth_measuring(rule, near)
-    inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
-    moving = [] if chosen is None else [swing(near, beside, moved) for moved in inputs]
-    turning = [] if chosen is None else [point for moved in inputs for point in turning_points(near, beside, moved)]
+    near = NearOptions.of(case, options)
+    rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near.case, near.options)
+    regret, valued = (None, []) if rule is None else worth_measuring(rule, near.case)
+    order = [by_id[option.id] for option in document.options if option.rank]
+    inputs = [] if chosen is None else moved_inputs(near.case, near.options, order)
+    swings = [swing(near.case, near.options, moved) for moved in inputs]
+    turning = [point for moved in inputs for point in turning_points(near.case, near.options, moved)]
     turning += busy_points(case)
     return RecommendationDocument(
         answer_id=asked.answer_id,
@@ -87,14 +87,14 @@ def recommend(
         sentence=document.sentence,
         placements=_placements(chosen, limits) if chosen_mix is None else mix_placements(chosen_mix),
         chance_both=chosen_mix.chance_both if chosen_mix is not None else chosen.chance_both if chosen else None,
-        simulated=_simulated(near, chosen) if chosen_mix is None else chosen_mix.summary(),
+        simulated=_simulated(near.case, chosen) if chosen_mix is None else chosen_mix.summary(),
         regret_usd=regret,
         measurements=tuple(_measurements(case, document, valued, asked)),
         turning_points=tuple(sorted(turning, key=distance)),
-        swings=_told(moving, chosen),
+        swings=_notable_swings(swings, chosen),
         at_confidence=_at_confidences(case),
         alternatives=alternatives(document),
-        notes=_notes(case, options, by_id.get(document.recommended or ""), near_options.note),
+        notes=_notes(case, options, by_id.get(document.recommended or ""), near.note),
     )
 
 
@@ -126,36 +126,37 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
 
 
 def _measurements(
-    case: Case, document: ComparisonDocument, valued: Sequence[Valued], asked: AskedPlan
+    case: Case, document: ComparisonDocument, valued: Sequence[ValuedRun], asked: AskedPlan
 ) -> Iterator[SuggestedMeasurement]:
-    """Yield the measurements that are worth more than they cost; before them the nearest option's, where no option is
-    recommended: it settles whether that one keeps the limits.
+    """Yield the measurements that are worth more than they cost.
+
+    If no option is recommended, the nearest option's comes first: it settles whether that one keeps the limits.
     """
     names = {option.id: name_of(option) for option in document.options}
     chosen = document.recommended or document.nearest
-    for one in sorted(valued, key=lambda one: one.option.id != document.nearest):
-        settles = document.recommended is None and one.option.id == document.nearest
-        rivals = [names[name] for name in (chosen, *(one.instead or ())) if name is not None]
+    for run in sorted(valued, key=lambda run: run.option.id != document.nearest):
+        settles = document.recommended is None and run.option.id == document.nearest
+        rivals = [names[name] for name in (chosen, *(run.instead or ())) if name is not None]
         decides = f"decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
         decides = "settles whether that keeps the limits" if settles else decides
-        if settles or worth_making(one):
-            yield suggested(case, one, asked, decides=decides, settles=document.recommended is None)
+        if settles or worth_making(run):
+            yield suggested(case, run, asked, decides=decides, settles=document.recommended is None)
 
 
-def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
+def _notable_swings(swings: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
     """Return the inputs that move the cost of the chosen option or turn the decision, widest first."""
     if chosen is None or chosen.usd_confident is None:
         return ()
     usd = chosen.usd_confident
     turned = {
         moved.input + (moved.option or "")
-        for moved in moving
+        for moved in swings
         if {moved.decision_at_low, moved.decision_at_high} != {chosen.id}
     }
-    told = [
-        moved for moved in moving if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
+    notable = [
+        moved for moved in swings if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
     ]
-    return tuple(sorted(told, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
+    return tuple(sorted(notable, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
 
 
 def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:

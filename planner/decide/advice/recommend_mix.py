@@ -30,7 +30,7 @@ from planner.model.plan.plan import Prefer
 
 A_SECOND = timedelta(seconds=1)
 """A run that ends at midnight counts as ending on the day before."""
-NOT_MEASURED = "time decides here: what a measurement is worth is counted in USD alone, so none is proposed"
+NOT_MEASURED = "time decides here: the value of a measurement is known in USD only, so none is proposed"
 
 
 def recommend_mix(
@@ -59,9 +59,9 @@ def recommend_mix(
         simulated=chosen.summary(),
         regret_usd=regret,
         measurements=tuple(
-            suggested(case, one, asked, decides="decides how the runs are divided")
-            for one in valued
-            if worth_making(one)
+            suggested(case, run, asked, decides="decides how the runs are divided")
+            for run in valued
+            if worth_making(run)
         ),
         turning_points=tuple(mixed.turning_points()),
         swings=tuple(mixed.swings()),

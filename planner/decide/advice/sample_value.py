@@ -17,35 +17,35 @@ from planner.model.answer.option_estimate import CampaignOption
 
 @dataclass(frozen=True)
 class Action:
-    """What may be done: one option for all runs, or a mix."""
+    """One possible decision: one option for all runs, or a mix."""
 
     options: frozenset[str]
     usd: Array
-    """What it costs in each sample."""
+    """Cost in each sample."""
     keeps: Mask
-    """Whether it keeps the limits in each sample."""
+    """True for each sample in which it keeps the limits."""
 
 
 class Rule(Protocol):
-    """The rule of an answer, which decides again after a result."""
+    """A rule that decides again after a result."""
 
     @property
     def slices(self) -> int:
-        """Return how many results are told apart."""
+        """Return the number of results to distinguish."""
 
     @property
     def first(self) -> str:
-        """Return the name of what is done without a result."""
+        """Return the name of the action that is chosen without a result."""
 
     @property
     def actions(self) -> Mapping[str, Action]:
-        """Return what may be done, by name; more may come with each result."""
+        """Return the possible actions by name; each result may add more."""
 
     def measurable(self) -> Iterable[tuple[CampaignOption, Paced]]:
-        """Return the options that may be measured."""
+        """Return the options that can be measured."""
 
     def after(self, learnt: Learnt, *, speed: bool) -> str:
-        """Return the name of what is done after a result; `speed`: the option's own speed was measured."""
+        """Return the name of the action after a result; `speed`: the option's own speed was measured."""
 
 
 @dataclass(frozen=True)
@@ -53,29 +53,31 @@ class SampleValue:
     """Value of one measurement before its result is known."""
 
     worth: float
-    """Expected regret before less that after, in the unit of the regret. Below 0 if the rule is cautious: it pays for
-    certainty."""
+    """Expected regret before the result less the expected regret after it, in the unit of the regret.
+
+    A cautious rule pays for certainty, so this may be below 0.
+    """
     chance_to_change: float
-    """That other options are used after it."""
+    """Chance that other options are used after the result."""
     instead: frozenset[str] | None
-    """The options that are most often used in place of the first."""
+    """Options that most often replace the first ones."""
 
 
 Picked = Sequence[tuple[Counts, str]]
-"""Samples of each slice of results, with what is done after it."""
+"""Samples of each slice of results, with the name of the action after it."""
 
 
 def picked(rule: Rule, measurement: PlannedMeasurement, *, speed: bool = True) -> Picked:
-    """Return what the rule decides after each slice of a measurement's results."""
+    """Return the rule's action after each slice of a measurement's results."""
     return [(samples, rule.after(learnt, speed=speed)) for samples, learnt in measurement.slices(rule.slices)]
 
 
 def sample_values(rule: Rule, measured: Sequence[Picked]) -> tuple[float, list[SampleValue]]:
-    """Return the regret of the decision as it stands, and the expected value of each measurement.
+    """Return the expected regret of today's decision, and the expected value of each measurement.
 
-    worth = E[regret of the decision as it stands] - E[regret of the decision after the result]
+    worth = E[regret of today's decision] - E[regret of the decision after the result]
 
-    Each slice of equally likely results is decided on by the rule, and costs what it does in its own samples.
+    The rule decides for each slice of equally likely results. Its action is then costed in the slice's own samples.
     Source: Raiffa and Schlaifer, Applied Statistical Decision Theory, 1961, chapter 4.
     """
     regret = _regrets(rule.actions)
@@ -103,10 +105,10 @@ def _regrets(actions: Mapping[str, Action]) -> dict[str, Array]:
 
 
 def regret_of(usd: Array, keeps: Mask) -> Array:
-    """Return the regret of every action in every sample: what it costs more than the best one that keeps the limits.
+    """Return the regret of every action in every sample, both as samples x actions.
 
-    One that misses them has cost its money for nothing, and the best one's beside it. Where none keeps them nothing is
-    regretted: no choice would have helped.
+    The regret of an action that keeps the limits is its cost less that of the cheapest one that keeps them. An action
+    that misses them has wasted its whole cost. If no action keeps them, the regret is 0: no choice would have helped.
     """
     best = np.where(keeps, usd, np.inf).min(axis=1, keepdims=True)
     known = np.isfinite(best)

@@ -1,4 +1,4 @@
-"""The measurements that an answer proposes, with their commands."""
+"""Write the measurements that an answer proposes, with their commands."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ import shlex
 
 from planner.decide.advice.case import Case
 from planner.decide.advice.launch_words import AskedPlan, launch_words, probe_words
-from planner.decide.advice.measuring import Valued
+from planner.decide.advice.measuring import ValuedRun
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.recommendation import SuggestedMeasurement
 
 
-def worth_making(one: Valued) -> bool:
+def worth_making(run: ValuedRun) -> bool:
     """Return whether a measurement, or a probe in its place, is worth more than it costs."""
-    return one.worth_usd > one.usd or _probes(one)
+    return run.worth_usd > run.usd or _probe_is_better(run)
 
 
 def suggested(
-    case: Case, one: Valued, asked: AskedPlan, *, decides: str, settles: bool = False
+    case: Case, run: ValuedRun, asked: AskedPlan, *, decides: str, settles: bool = False
 ) -> SuggestedMeasurement:
-    """Return a measurement in words; `decides`: what its result decides.
+    """Return the proposal of a measurement; `decides` says what its result decides.
 
-    `settles`: whether the nearest option keeps the limits, which a probe is not sure enough for.
+    `settles` asks for the run, because only a run is sure enough to show that the nearest option keeps the limits.
     """
-    probes = _probes(one) and not settles
+    by_probe = _probe_is_better(run) and not settles
     words = (
-        probe_words(one.paced, one.option, plan=asked)
-        if probes
-        else launch_words(case, one.paced, one.option, plan=asked)
+        probe_words(run.paced, run.option, plan=asked)
+        if by_probe
+        else launch_words(case, run.paced, run.option, plan=asked)
     )
-    price = one.probe.usd if probes and one.probe is not None else one.usd
+    price = run.probe.usd if by_probe and run.probe is not None else run.usd
     usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
-    told = "Probe {} for two minutes" if probes else "Measure {} with one 20-minute run"
+    action = "Probe {} for two minutes" if by_probe else "Measure {} with one 20-minute run"
     because = f": it {decides}" if decides else ""
     return SuggestedMeasurement(
-        option=one.option.id,
-        display_name=name_of(one.option),
-        usd=one.usd,
-        worth_usd=one.worth_usd,
-        chance_to_change=one.chance_to_change,
-        instead=next(iter(one.instead)) if one.instead is not None and len(one.instead) == 1 else None,
+        option=run.option.id,
+        display_name=name_of(run.option),
+        usd=run.usd,
+        worth_usd=run.worth_usd,
+        chance_to_change=run.chance_to_change,
+        instead=next(iter(run.instead)) if run.instead is not None and len(run.instead) == 1 else None,
         command=None if words is None else shlex.join(words),
-        sentence=f"{told.format(name_of(one.option))}, {usd}{because}.",
-        probe_usd=None if one.probe is None else one.probe.usd,
-        probe_worth_usd=None if one.probe is None else one.probe.worth_usd,
+        sentence=f"{action.format(name_of(run.option))}, {usd}{because}.",
+        probe_usd=None if run.probe is None else run.probe.usd,
+        probe_worth_usd=None if run.probe is None else run.probe.worth_usd,
     )
 
 
-def _probes(one: Valued) -> bool:
-    """Return whether a probe is worth more than it costs, and leaves more over than the run does."""
-    return one.probe is not None and one.probe.worth_usd - one.probe.usd > max(0.0, one.worth_usd - one.usd)
+def _probe_is_better(run: ValuedRun) -> bool:
+    """Return whether a probe is worth more than it costs, and gains more than the run."""
+    return run.probe is not None and run.probe.worth_usd - run.probe.usd > max(0.0, run.worth_usd - run.usd)

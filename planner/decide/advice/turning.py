@@ -16,7 +16,7 @@ LOOKED_AT = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Factors by which an input is moved in both directions to find a change."""
 NEARLY = 0.01
 STEPS = 8
-"""Steps of the bisection between two of them, to better than half a percent."""
+"""Steps of the bisection between two tried values, to better than half a percent."""
 
 
 def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:

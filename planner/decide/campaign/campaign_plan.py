@@ -15,7 +15,7 @@ from planner.quantity.time_units import SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)
-class PlacedRuns:
+class LaneRuns:
     """Equal runs on one lane."""
 
     group: str
@@ -38,7 +38,7 @@ class Lane:
     """First moment at which the set can be used: its machines are available, and no others use them."""
     closes: datetime | None
     """Moment by which its runs must end, whatever the deadline: the end of a block or grant, or others' turn."""
-    runs: tuple[PlacedRuns, ...]
+    runs: tuple[LaneRuns, ...]
     """Runs in their order."""
     end: datetime
     """End of the last run, at the middle values."""

@@ -25,16 +25,16 @@ class Ready:
 
     on: date
     hours: float
-    """From the campaign's start until the machine is ready."""
+    """Hours from the campaign's start until the machine is ready."""
     lead: Quantity | None = None
     note: str | None = None
 
 
 def ready(estimated: EstimatedOption, catalog: Catalog, calendar: Calendar, *, today: date) -> Ready:
-    """Return the option's `ready_on`; else today, after the lead time of a machine that is bought or leased.
+    """Return the option's `ready_on`; else today plus the lead time of a machine that is bought or leased.
 
-    A grant can be used from the day on which its window opens, a block from the moment. Waiting for a machine starts
-    when the campaign begins.
+    A grant can be used from the day on which its window opens, a block from the moment at which it opens. Waiting for
+    a machine starts when the campaign begins.
     """
     candidate = estimated.candidate
     if candidate is None:
@@ -47,7 +47,7 @@ def ready(estimated: EstimatedOption, catalog: Catalog, calendar: Calendar, *, t
         return Ready(on, max(since, calendar.begin_of(on)), note=f"its window opens on {begin}")
     wait = stated_wait(candidate.option)
     if wait is not None:
-        return _waited(wait, max(calendar.first, candidate.option.ready_on or opens), calendar, today=today)
+        return _ready_after_wait(wait, max(calendar.first, candidate.option.ready_on or opens), calendar, today=today)
     if candidate.option.ready_on is not None:
         return _ready_on(max(candidate.option.ready_on, opens), calendar)
     if opens > today:
@@ -73,8 +73,8 @@ def stated_wait(option: PlanOption) -> Quantity | None:
     return wait_of(asked) if asked is not None else None
 
 
-def _waited(hours: Quantity, since: date, calendar: Calendar, *, today: date) -> Ready:
-    """Return the day after a wait that the plan states; its lead counts from today, as that of an order."""
+def _ready_after_wait(hours: Quantity, since: date, calendar: Calendar, *, today: date) -> Ready:
+    """Return the day after a wait that the plan states; like the lead of an order, its lead counts from today."""
     begin = calendar.begin_of(since)
     days = Interval(
         *((begin + value - calendar.ordered(today)) / HOURS_PER_DAY for value in interval(hours, Unit.HOURS))

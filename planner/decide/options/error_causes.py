@@ -15,7 +15,7 @@ from planner.speed.throughput.extrapolation import RATIO_FACTOR
 from planner.speed.throughput.speed import Speed
 
 PRACTICE = "practice"
-"""How people work, in the names of causes: a run of twenty minutes tells nothing of it."""
+"""Beginning of the names of causes from people's practice. A twenty-minute run tells nothing about them."""
 
 
 def error_causes(candidate: Candidate, speed: Speed, time: TrainingTime | None, practice: Practice) -> Causes:

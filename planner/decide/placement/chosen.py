@@ -12,7 +12,7 @@ from datetime import date
 from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
-from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
+from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, LaneRuns, Placement
 from planner.decide.campaign.side_by_side import with_at_once
 from planner.decide.outcomes.option_outcomes import TimedOption, price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
@@ -202,14 +202,14 @@ def _plan(
 
 def _runs_in_order(
     question: PlacementQuestion, instance: Instance, on_lane: Sequence[RunsOnLane]
-) -> tuple[PlacedRuns, ...]:
+) -> tuple[LaneRuns, ...]:
     """Return the runs of an option on a lane by phase, and within a phase by the order of the groups (priority)."""
     runs = []
     ways = [(instance.ways[each.way], each.runs) for each in on_lane]
     for way, count in sorted(ways, key=lambda pair: (instance.groups[pair[0].group].phase, pair[0].group)):
         group = question.groups[way.group]
         hours = run_hours(question.candidates[way.option], group.work)
-        runs.append(PlacedRuns(group.name, count, group.work, hours, group.phase))
+        runs.append(LaneRuns(group.name, count, group.work, hours, group.phase))
     return tuple(runs)
 
 

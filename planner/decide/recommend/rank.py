@@ -187,7 +187,7 @@ class Costs(NamedTuple):
 def hours_come_first(hours: Costs, ahead: Costs) -> bool:
     """Return whether a firm option that is paid by the hour comes before a prepaid one, of these two alone.
 
-    It does if it costs less at the confidence, or likely so much less that it replaces the prepaid one.
+    It does if it costs less at the confidence, or if its likely cost is low enough to replace the prepaid one.
     """
     return hours.confident < ahead.confident or _replace(hours, ahead)
 

@@ -1,4 +1,4 @@
-"""Where the answer turns, what a measurement is worth, what being surer costs: each held against the rule itself."""
+"""Turning points, the value of measurements and the cost of more certainty agree with the rule itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import Case
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import AskedPlan
-from planner.decide.advice.measuring import PROBE_HOURS, Valued, run_usd, worth_measuring
+from planner.decide.advice.measuring import PROBE_HOURS, ValuedRun, run_usd, worth_measuring
 from planner.decide.advice.option_rule import OptionRule
 from planner.decide.advice.recommend import recommend
 from planner.decide.advice.turning import turning_points
@@ -58,7 +58,7 @@ def case_of(asked: Plan, catalog) -> Case:
 
 @pytest.mark.parametrize("name", ["price", "speed", "trainings", "electricity", "preemption"])
 def test_at_a_turning_point_the_rule_itself_turns(catalog, name):
-    """A percent before it the answer is today's, a percent beyond it another one; of preemptions ten percent."""
+    """A percent before the point the answer is today's, a percent beyond it another one. Preemptions: ten percent."""
     spot, own = offer(P5EN, 28.0, price="spot"), {"own": "RTX-4090", "count": 8}
     asked = {
         "preemption": plan(spot, offer(P5EN, 36.0), goodput={"node_hours_per_preemption": 12, "restart_hours": 1}),
@@ -68,15 +68,15 @@ def test_at_a_turning_point_the_rule_itself_turns(catalog, name):
     case = case_of(asked, catalog)
     options = case.campaign().options
     before = case.decide(options).answer
-    moved = [one for one in moved_inputs(case, options, options) if one.name == name]
-    found = [(one, point) for one in moved for point in turning_points(case, options, one)]
+    inputs = [moved for moved in moved_inputs(case, options, options) if moved.name == name]
+    found = [(moved, point) for moved in inputs for point in turning_points(case, options, moved)]
     assert found
-    for one, point in found:
+    for moved, point in found:
         beyond = 1 if point.side == "above" else -1
         step = 1.1 if name == "preemption" else 1.01  # interruptions are drawn anew at every rate
-        assert case.decide(one.options_at(point.at * step**beyond)).answer == point.then != before
-        short = point.at - beyond if one.whole else point.at / step**beyond
-        assert case.decide(one.options_at(short)).answer == before
+        assert case.decide(moved.options_at(point.at * step**beyond)).answer == point.then != before
+        short = point.at - beyond if moved.whole else point.at / step**beyond
+        assert case.decide(moved.options_at(short)).answer == before
 
 
 def test_a_price_that_turns_the_answer_turns_it_in_the_plan(catalog):
@@ -84,12 +84,16 @@ def test_a_price_that_turns_the_answer_turns_it_in_the_plan(catalog):
     options = case.campaign().options
     chosen = case.decide(options).option
     price = next(
-        one for one in moved_inputs(case, options, options) if one.name == "price" and one.option.id == chosen.id
+        moved
+        for moved in moved_inputs(case, options, options)
+        if moved.name == "price" and moved.option.id == chosen.id
     )
-    point = next(one for one in turning_points(case, options, price) if one.side == "above")
+    point = next(point for point in turning_points(case, options, price) if point.side == "above")
     assert answer_plan(NEAR, catalog, today=TODAY).recommended == chosen.id
-    listed = [one.model_dump(mode="json", exclude_none=True) for one in NEAR.options]
-    dearer = [one | {"usd_per_hour": point.at * 1.01} if one["offer"] == chosen.offer else one for one in listed]
+    listed = [option.model_dump(mode="json", exclude_none=True) for option in NEAR.options]
+    dearer = [
+        option | {"usd_per_hour": point.at * 1.01} if option["offer"] == chosen.offer else option for option in listed
+    ]
     assert answer_plan(plan(*dearer), catalog, today=TODAY).recommended == point.then
 
 
@@ -100,7 +104,7 @@ def test_the_same_machine_at_two_prices_errs_as_one(catalog):
     assert 0.1 < np.mean(same * other) < 0.95, "the estimator errs alike on all machines of a site"
 
 
-def valued_of(case: Case) -> tuple[float, list[Valued]]:
+def valued_of(case: Case) -> tuple[float, list[ValuedRun]]:
     rule = OptionRule.of(case, case.campaign().options)
     assert rule is not None
     return worth_measuring(rule, case)
@@ -116,7 +120,7 @@ def test_a_run_costs_its_set_up_twenty_minutes_and_the_idle_tail(catalog):
     assert run_usd(case, case.paced[0], case.campaign().options[0]) == pytest.approx(36 * (0.15 + 1 / 3), rel=0.01)
 
 
-def test_measuring_what_is_as_good_decides_and_is_worth_its_cost(catalog):
+def test_measuring_an_equally_good_option_decides_and_is_worth_its_cost(catalog):
     case = case_of(NEAR, catalog)
     regret, valued = valued_of(case)
     assert regret > 0
@@ -126,13 +130,13 @@ def test_measuring_what_is_as_good_decides_and_is_worth_its_cost(catalog):
     assert best.instead is not None
 
 
-def test_it_falls_as_ranges_narrow(catalog):
+def test_the_value_of_a_measurement_falls_as_ranges_narrow(catalog):
     """Two machines of the same cost by hand: 0.1 s x 36 USD and 0.36 s x 10 USD."""
 
     def worth(factor: float) -> float:
         asked = plan(stepped(P5EN, 36.0, 1.0, factor), stepped(G6E, 10.0, 3.6, factor))
         case = case_of(asked, catalog)
-        return max(one.worth_usd for one in valued_of(case)[1])
+        return max(run.worth_usd for run in valued_of(case)[1])
 
     values = [worth(factor) for factor in (3.0, 2.0, 1.5, 1.2, 1.05)]
     assert values == sorted(values, reverse=True)
@@ -147,7 +151,7 @@ def test_the_options_of_a_measurement_are_decided_on_as_in_the_answer(catalog):
         assert OptionRule.of(case, options).first == case.decide(options).id
 
 
-def test_where_time_decides_none_is_proposed_and_that_is_said(catalog):
+def test_if_time_decides_a_note_says_why_no_measurement_is_proposed(catalog):
     asked = plan(offer(P5EN, 36.0), offer(G6E, 2.2), campaign={"runs": 4, "prefer": "time"})
     document = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     assert document.measurements == ()
@@ -158,7 +162,7 @@ def test_the_busy_share_is_that_of_own_or_rent(catalog):
     asked = read_plan(examples_dir() / "own_8xh200.yaml")
     (point,) = busy_points(case_of(asked, catalog))
     year = own_or_rent(asked, catalog, site=None, today=TODAY).by_plan
-    rent = next(one for one in year.options if one.id == year.cheapest_firm)
+    rent = next(option for option in year.options if option.id == year.cheapest_firm)
     assert point.at == rent.break_even.busy_fraction
     assert point.side == ("above" if point.at > year.busy_fraction.value else "below")
 
@@ -198,11 +202,11 @@ def test_a_probe_costs_one_node_for_two_minutes_or_the_least_hours_billed(catalo
 
 
 def test_a_probe_is_worth_something_and_no_more_than_a_run(catalog):
-    """A run leaves 3 % of doubt; a probe leaves most of it, so it never tells more."""
+    """A run leaves 3 % of doubt; a probe leaves most of the doubt, so it never tells more than a run."""
     valued = valued_of(case_of(NEAR, catalog))[1]
     assert valued
-    probed = [one for one in valued if one.probe is not None]
-    assert {one.option.id for one in probed} == {one.option.id for one in valued if one.worth_usd > one.usd}
-    for one in probed:
-        assert 0 <= one.probe.usd <= one.usd
-        assert one.probe.worth_usd <= one.worth_usd * 1.1 + 1
+    probed = [run for run in valued if run.probe is not None]
+    assert {run.option.id for run in probed} == {run.option.id for run in valued if run.worth_usd > run.usd}
+    for run in probed:
+        assert 0 <= run.probe.usd <= run.usd
+        assert run.probe.worth_usd <= run.worth_usd * 1.1 + 1

@@ -1,4 +1,4 @@
-"""The command that measures an option: it trains what the plan states, or there is none."""
+"""The command that measures an option trains what the plan states; otherwise there is no command."""
 
 from __future__ import annotations
 

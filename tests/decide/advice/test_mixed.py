@@ -1,4 +1,4 @@
-"""What would change a mix, and what a measurement is worth to it. Figures by hand."""
+"""Changes that alter a mix, and the value of measurements for it. Figures by hand."""
 
 from __future__ import annotations
 
@@ -54,24 +54,27 @@ def mixed_case(asked: Plan) -> MixedCase:
 
 
 def worth(within: float, basis: str = "modelled") -> float:
-    """The own machine does 26 of 50 runs in time; p4d of 4 h for 140 USD is doubtful, p5en costs 144 for sure."""
+    """Return the value of measuring p4d, whose run of 4 h for 140 USD is doubtful.
+
+    The own machine does 26 of 50 runs in time; p5en costs 144 USD a run for sure.
+    """
     mixed = mixed_case(plan(option(OWN, 12.0), option(P4D, 4.0, within=within, basis=basis), option(P5EN, 2.4)))
     rule = MixRule.of(mixed)
     assert rule is not None
-    found = {one.option.id.split("/")[-1].split(".")[0]: one for one in worth_measuring(rule, mixed.case)[1]}
-    return found["p4d"].worth_usd if "p4d" in found else 0.0
+    runs = worth_measuring(rule, mixed.case)[1]
+    return next((run.worth_usd for run in runs if run.option.id.startswith("aws/p4d.")), 0.0)
 
 
-def test_a_measurement_is_worth_less_where_the_range_is_narrower():
+def test_a_measurement_of_a_narrower_range_is_worth_less():
     assert worth(2.0) > worth(1.3) > worth(1.05) >= 0.0
 
 
-def test_what_is_measured_is_not_measured_again():
+def test_a_measured_option_is_not_measured_again():
     assert worth(2.0, "measured") == 0.0
 
 
-def test_the_worth_is_that_of_choosing_after_the_result():
-    """Fast, p4d does all 24 runs: at most 24 x 140 are saved."""
+def test_a_measurement_is_worth_at_most_the_cost_that_it_can_save():
+    """If p4d is fast, it does all 24 runs: at most 24 x 144 USD are saved."""
     assert 0 < worth(2.0) < 24 * 144
 
 
@@ -86,7 +89,7 @@ def test_a_run_that_is_worth_its_cost_is_proposed():
     assert "how the runs are divided" in first.sentence
 
 
-def test_where_time_decides_no_run_is_proposed():
+def test_if_time_decides_no_run_is_proposed():
     asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8)
     found = recommend(asked, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml"))
     assert found.headline[0].startswith("Mix")
@@ -97,22 +100,22 @@ def test_where_time_decides_no_run_is_proposed():
 def test_swings_are_the_plan_solved_again_at_both_ends():
     """24 runs of 2 h on p5en at 60 USD, and 26 of 1.2 USD; the own machine 5 % slower does 24.7 of them."""
     found = mixed_case(plan(option(OWN, 12.0, within=1.05), option(P5EN, 2.0), confidence=0.5)).swings()
-    (swing,) = [one for one in found if one.input == "speed" and one.option == "dgx-station-v100"]
+    (swing,) = [swing for swing in found if swing.input == "speed" and swing.option == "dgx-station-v100"]
     assert swing.low == pytest.approx(swing.value / 1.05)
     assert swing.usd_at_high == pytest.approx(23 * 120 + 27 * 1.2 / 1.05, abs=1.0)
     assert swing.usd_at_low == pytest.approx(26 * 120 + 24 * 1.2 * 1.05, abs=1.0)
     assert swing.decision_at_low == "dgx-station-v100 + aws/p5en.48xlarge:us-east-1:on_demand"
 
 
-def test_a_mix_turns_where_no_plan_is_left():
+def test_an_earlier_deadline_may_leave_no_plan():
     """50 runs; p5en alone needs 100 h: with a deadline 7 days earlier 6 days are left, with 14 none."""
     points = mixed_case(plan(option(OWN, 12.0), option(P5EN, 5.0))).turning_points()
-    deadline = {one.side: one for one in points if one.input == "deadline"}
+    deadline = {point.side: point for point in points if point.input == "deadline"}
     assert "no plan keeps the limits" in deadline["below"].sentence
     assert deadline["below"].then is None
 
 
-def test_what_the_effort_does_not_solve_is_not_followed(monkeypatch):
+def test_a_program_beyond_the_effort_is_not_followed(monkeypatch):
     mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0)))
 
     def stopped(*_: object, **__: object) -> None:
@@ -120,16 +123,16 @@ def test_what_the_effort_does_not_solve_is_not_followed(monkeypatch):
 
     monkeypatch.setattr("planner.decide.advice.mixed.solve", stopped)
     assert mixed.turning_points() == []
-    assert {one.usd_at_low for one in mixed.swings()} == {None}
+    assert {swing.usd_at_low for swing in mixed.swings()} == {None}
     assert MixRule.of(mixed) is None
 
 
-def test_who_joins_and_who_leaves_is_said():
+def test_a_sentence_says_which_option_takes_the_place_of_another():
     """Own: 26 runs, p5en the others for 120 USD. 14 % dearer, p4d at 136 takes its place; the station stays."""
     mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0), option(P4D | {"usd_per_hour": 34.0}, 4.0)))
-    said = [one.sentence for one in mixed.turning_points()]
-    assert any(text.endswith("AWS p4d, 8x A100 takes its place.") for text in said)
-    assert all(len(text.split()) <= 24 for text in said)
+    sentences = [point.sentence for point in mixed.turning_points()]
+    assert any(text.endswith("AWS p4d, 8x A100 takes its place.") for text in sentences)
+    assert all(len(text.split()) <= 24 for text in sentences)
 
 
 def test_names_of_several_that_join():

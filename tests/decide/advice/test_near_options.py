@@ -1,4 +1,4 @@
-"""In a long list an input is moved for the first options alone: the answer is the one that all of them give."""
+"""The advice examines the first options of a long list only, and equals the advice for the whole list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def few(monkeypatch):
 
 
 def long_plan(copies: int, **changes) -> Plan:
-    """Return Llama 3 8B on so many prices of each of four machines."""
+    """Return Llama 3 8B on each of four machines, at `copies` prices each."""
     offers = [
         {"offer": name, "region": "us-east-1", "usd_per_hour": usd * (1 + 0.02 * copy)}
         for copy, (name, usd) in product(range(copies), MACHINES.items())
@@ -45,20 +45,20 @@ def long_plan(copies: int, **changes) -> Plan:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("campaign", [{"runs": 2}, {"runs": 1, "prefer": "time"}], ids=["by cost", "by time"])
-def test_what_would_change_the_answer_is_the_same_as_among_all(catalog, monkeypatch, campaign):
+def test_the_advice_is_the_same_as_for_the_whole_list(catalog, monkeypatch, campaign):
     asked = long_plan(3, campaign=campaign)
     short = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     monkeypatch.setattr(near_options, "FIRST", 500)
     whole = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     assert short.turning_points
     assert {name: getattr(short, name) for name in KEPT} == {name: getattr(whole, name) for name in KEPT}
-    (said,) = set(short.notes) - set(whole.notes)
-    assert said.endswith(" of 12")
+    (note,) = set(short.notes) - set(whole.notes)
+    assert note.endswith(" of 12")
 
 
 @pytest.mark.slow
-def test_what_a_deadline_comes_to_choose_is_among_them(catalog, monkeypatch):
-    """More trainings than two are too many for the cheap, and the quickest are dearer than the one in the middle."""
+def test_the_option_that_a_deadline_comes_to_choose_is_kept(catalog, monkeypatch):
+    """More than two trainings are too many for the cheap machines, and the quickest cost more than the middle one."""
     offers = [
         {"offer": name, "region": "us-east-1", "usd_per_hour": usd + 0.1 * copy}
         for name, usd, copies in (
@@ -72,41 +72,43 @@ def test_what_a_deadline_comes_to_choose_is_among_them(catalog, monkeypatch):
     short = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     monkeypatch.setattr(near_options, "FIRST", 500)
     whole = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
-    assert "aws/p4d" in {(one.then or "")[:7] for one in short.turning_points if one.input == "trainings"}
+    assert "aws/p4d" in {(point.then or "")[:7] for point in short.turning_points if point.input == "trainings"}
     assert {name: getattr(short, name) for name in KEPT} == {name: getattr(whole, name) for name in KEPT}
 
 
-def test_what_ends_with_fewer_trainings_is_among_them(catalog):
-    """Spot is not planned with for 23 days; one training of the two takes half as long."""
+def test_an_option_that_fits_only_fewer_trainings_is_kept(catalog):
+    """Spot is not recommended for 23 days; one training instead of two takes half as long."""
     offers = [{"offer": P5, "region": "us-east-1", "usd_per_hour": 33 + 0.1 * copy} for copy in range(8)]
     spot = {"offer": P5, "region": "us-east-1", "price": "spot", "usd_per_hour": 8.0}
     asked = long_plan(1, options=[*offers, spot], campaign={"runs": 2}, work={"tokens": 4e10})
     case = Case.of(asked, catalog, today=TODAY)
     near = NearOptions.of(case, case.campaign().options)
-    (trainings,) = [one for one in moved_inputs(near.case, near.options, near.options) if one.name == "trainings"]
-    said = {point.sentence for point in turning_points(near.case, near.options, trainings)}
-    assert "AWS p5 spot, 8x H100 wins up to 1 trainings (now 2)." in said
+    (trainings,) = [moved for moved in moved_inputs(near.case, near.options, near.options) if moved.name == "trainings"]
+    sentences = {point.sentence for point in turning_points(near.case, near.options, trainings)}
+    assert "AWS p5 spot, 8x H100 wins up to 1 trainings (now 2)." in sentences
 
 
-def test_the_first_the_quickest_and_the_front_are_looked_at(catalog):
-    """The front by the second method: those than which none is both cheaper and faster."""
+def test_the_first_the_quickest_and_the_front_are_kept(catalog):
+    """The front is found by a second method: an option is on it if no other is both cheaper and faster."""
     case = Case.of(long_plan(3), catalog, today=TODAY)
     options = case.campaign().options
     near = NearOptions.of(case, options)
     by_usd, by_hours = (sorted(options, key=key) for key in (ranking_usd, hours_of))
     front = {
-        one.id
-        for one in options
-        if not any(ranking_usd(other) < ranking_usd(one) and hours_of(other) <= hours_of(one) for other in options)
+        option.id
+        for option in options
+        if not any(
+            ranking_usd(other) < ranking_usd(option) and hours_of(other) <= hours_of(option) for other in options
+        )
     }
-    expected = {one.id for one in (*by_usd[:FIRST], *by_hours[:QUICKEST])} | front
-    assert {one.id for one in near.options} == {one.candidate.id for one in near.case.paced} == expected
+    expected = {option.id for option in (*by_usd[:FIRST], *by_hours[:QUICKEST])} | front
+    assert {option.id for option in near.options} == {pace.candidate.id for pace in near.case.paced} == expected
     assert len(expected) < len(options)
     assert near.case.decide(near.options) == case.decide(options)
     assert [option.id for option in near.case.campaign().options] == [option.id for option in near.options]
 
 
-def test_of_a_short_list_none_is_left_out(catalog):
+def test_a_short_list_is_kept_whole(catalog):
     case = Case.of(long_plan(1), catalog, today=TODAY)
     options = case.campaign().options
     near = NearOptions.of(case, options)

@@ -1,4 +1,4 @@
-"""What costs nothing has no doubt in its cost."""
+"""A cost of nothing has no doubt."""
 
 from __future__ import annotations
 

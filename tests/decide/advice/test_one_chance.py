@@ -1,4 +1,4 @@
-"""The simulation beside a headline says what its row says: of blocks, terms, waits and turns of others."""
+"""The simulation below a headline agrees with its row on blocks, terms, waits and turns of other people."""
 
 from __future__ import annotations
 

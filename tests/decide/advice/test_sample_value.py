@@ -74,18 +74,18 @@ def test_two_actions_have_the_unit_normal_loss(lead: float, sd: float, noise: fl
     assert worth(lead=lead, sd=sd, noise=noise) == pytest.approx(expected, rel=0.06, abs=0.02)
 
 
-def test_it_falls_as_the_range_narrows() -> None:
+def test_the_value_falls_as_the_range_narrows() -> None:
     values = [worth(lead=10.0, sd=sd) for sd in (0.4, 0.3, 0.2, 0.1, 0.05, 0.02)]
     assert values == sorted(values, reverse=True)
     assert values[-1] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_it_falls_as_the_result_gets_less_certain() -> None:
+def test_the_value_falls_as_the_result_gets_less_certain() -> None:
     values = [worth(lead=10.0, sd=0.2, noise=noise) for noise in (0.0, 0.1, 0.3, 1.0)]
     assert values == sorted(values, reverse=True)
 
 
-def test_what_cannot_change_the_decision_is_worth_nothing() -> None:
+def test_a_measurement_that_cannot_change_the_decision_is_worth_nothing() -> None:
     rule = TwoOptions(lead=1e6, sd=0.1)
     regret, (value,) = sample_values(rule, [picked(rule, PlannedMeasurement("doubtful", rule.causes, 0.1, 0.03))])
     assert (regret, value.worth, value.chance_to_change, value.instead) == (0.0, 0.0, 0.0, None)

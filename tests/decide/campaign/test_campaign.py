@@ -1,4 +1,4 @@
-"""Many trainings: waves on what there is, until the deadline."""
+"""Many trainings: as many at once as there are machines, until the deadline."""
 
 from __future__ import annotations
 

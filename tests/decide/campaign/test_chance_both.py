@@ -29,7 +29,7 @@ def plan_of(options: list[dict[str, Any]], *, within: float, hours: float = 10.0
         {
             "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
             "work": {"epochs": 1, "samples_per_epoch": 36_000}, "campaign": campaign,
-            "options": [one | {"step": step | {"basis": "measured"}} for one in options],
+            "options": [option | {"step": step | {"basis": "measured"}} for option in options],
             "assumptions": {
                 "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
                 "support_fraction": 0.0,
@@ -45,11 +45,11 @@ def only(plan: Plan) -> CampaignOption:
 
 
 def of_hours(hours: float, limit: float, within: float) -> float:
-    """P(hours x a factor of 90 % `within` <= limit)."""
+    """Return P(hours x factor <= limit) for a log-normal factor that is within `within` with 90 %."""
     return PHI(1.645 * math.log(limit / hours) / math.log(within))
 
 
-def test_what_is_paid_by_the_hour_errs_with_the_hours():
+def test_hourly_costs_err_with_the_hours():
     """20 h and 200 USD within 3: in 24 h with 0.61, under 300 USD with 0.73; both with the smaller, 0.61."""
     option = only(plan_of([P4D], within=3.0, campaign={"deadline": "2026-12-01", "budget_usd": 300.0}))
     assert hourly_share(option) == 1.0
@@ -108,7 +108,7 @@ def test_the_simulation_says_the_same(within):
     assert played.chance == pytest.approx(only(plan).chance_both, abs=0.015)
 
 
-def test_what_a_cost_errs_beside_its_hours_by_hand():
+def test_the_error_of_a_cost_beyond_that_of_its_hours():
     """Half by the hour, 4 times as long: 1/2 + 4/2 = 2.5, a tenth as long: 0.55. Errors of a product add in quadrature.
 
     ln 5 = 1.609 and ln 2.5 = 0.916 leave sqrt(1.609^2 - 0.916^2) = 1.323; 0.916 and ln(1 / 0.55) = 0.598 leave 0.694.

@@ -1,4 +1,4 @@
-"""What a campaign costs and when it can start, by how its machine is held: figures by hand, and laws."""
+"""Cost and start of a campaign on an owned, bought or rented machine: figures by hand, and laws."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ RENTED = {"offer": "aws/p4d.24xlarge", "usd_per_hour": 24.0}
 """240 USD for ten hours."""
 
 
-def held(
+def campaign_on(
     option: dict[str, Any] | None = None,
     *,
     site: dict[str, Any] | None = None,
@@ -90,7 +90,7 @@ class TestBuyingForCampaigns:
         left: 10,000 x (1 - 0.4 x 31 / 365.25) x (1 - 0.25 lost in selling) = 7,245.38
         Half an administrator is paid anyhow: no bill.
         """
-        got = held(runs=73)
+        got = campaign_on(runs=73)
         assert (got.hold, got.ready_on) == (Hold.BUY, TODAY + timedelta(days=31))
         assert got.finish == got.done_by == TODAY + timedelta(days=31 + 30)
         assert usd(got, "pay_now_usd") == 10_000
@@ -109,33 +109,35 @@ class TestBuyingForCampaigns:
             "as_of": TODAY,
         }  # fmt: skip
         shares = {"server_usd": 10_000, "network_fraction_of_capex": 0.15, "storage_fraction_of_capex": 0.05}
-        assert usd(held(site={"purchase": shares}), "pay_now_usd") == pytest.approx(12_500)
-        assert usd(held(site={"purchase": shares, "incentives": [grant]}), "pay_now_usd") == pytest.approx(10_000)
+        assert usd(campaign_on(site={"purchase": shares}), "pay_now_usd") == pytest.approx(12_500)
+        assert usd(campaign_on(site={"purchase": shares, "incentives": [grant]}), "pay_now_usd") == pytest.approx(
+            10_000
+        )
 
     def test_ranges_of_the_price_reach_cash_out(self) -> None:
         price = {"value": 10_000, "low": 8_000, "high": 13_000}
-        got = held(site={"purchase": PC["purchase"] | {"server_usd": price}})
+        got = campaign_on(site={"purchase": PC["purchase"] | {"server_usd": price}})
         assert got.pay_now_usd is not None
         assert got.cash_usd is not None
         assert (got.pay_now_usd.low, got.pay_now_usd.high) == pytest.approx((8_000, 13_000))
         assert got.cash_usd.high >= 13_000
 
-    def test_what_is_sold_afterwards_is_taken_off_and_no_cash(self) -> None:
-        kept, sold = held(runs=73), held({"site": "mine", "sell_after": True}, runs=73)
+    def test_a_resale_lowers_the_payment_and_not_the_cash_out(self) -> None:
+        kept, sold = campaign_on(runs=73), campaign_on({"site": "mine", "sell_after": True}, runs=73)
         assert usd(sold, "taken_off_usd") == usd(sold, "left_usd") == usd(kept, "left_usd")
         assert usd(sold, "to_pay_usd") == usd(kept, "to_pay_usd")
 
-    def test_what_others_pay_of_it_is_taken_off(self) -> None:
+    def test_the_share_of_other_users_is_taken_off(self) -> None:
         """Half of its busy hours: 20 h on the wall, and half of all but the electricity of 1.00 USD."""
-        got = held({"site": "mine", "other_use": 0.5}, runs=1)
+        got = campaign_on({"site": "mine", "other_use": 0.5}, runs=1)
         assert usd(got, "campaign_hours") == 20
         assert usd(got, "taken_off_usd") == pytest.approx((usd(got, "cash_usd") - 1.0) / 2)
 
     def test_the_option_s_price_comes_before_the_site_s(self) -> None:
-        assert usd(held({"site": "mine", "purchase_usd": 7_000.0}), "pay_now_usd") == 7_000
+        assert usd(campaign_on({"site": "mine", "purchase_usd": 7_000.0}), "pay_now_usd") == 7_000
 
     def test_two_at_once_are_two_machines(self) -> None:
-        assert usd(held(site={"nodes": 2}, runs=2, at_once=2), "pay_now_usd") == 20_000
+        assert usd(campaign_on(site={"nodes": 2}, runs=2, at_once=2), "pay_now_usd") == 20_000
 
     @pytest.mark.parametrize(
         "option",
@@ -146,14 +148,14 @@ class TestBuyingForCampaigns:
         ],
     )
     def test_without_a_price_it_is_no_option(self, option: dict[str, Any]) -> None:
-        got = held(option)
+        got = campaign_on(option)
         assert (got.campaign_usd, got.cash_usd, got.to_pay_usd, got.pay_now_usd) == (None, None, None, None)
-        (reason,) = (one for one in got.blocking_reasons if one.code == "purchase_not_known")
+        (reason,) = (reason for reason in got.blocking_reasons if reason.code == "purchase_not_known")
         assert reason.text == "its price is not known; give purchase_usd"
 
     def test_the_published_server(self) -> None:
         """312,667 USD for the server is 77 % of 406,061; three months are 91.3 days, so the 92nd from today."""
-        got = held({"site": "hgx-h200-8x"}, deadline=TODAY + timedelta(days=7), budget_usd=500.0)
+        got = campaign_on({"site": "hgx-h200-8x"}, deadline=TODAY + timedelta(days=7), budget_usd=500.0)
         assert got.ready_on == TODAY + timedelta(days=92)
         assert usd(got, "pay_now_usd") == pytest.approx(312_667 / 0.77)
         assert (got.meets_deadline, got.within_budget) == (False, False)
@@ -163,21 +165,21 @@ class TestHaving:
     @pytest.mark.parametrize(
         "option", [{"site": "mine", "hold": "have"}, {"site": "own-8xh200"}, {"own": "RTX-4090"}], ids=str
     )
-    def test_it_adds_its_electricity_now(self, option: dict[str, Any]) -> None:
-        got = held(option)
+    def test_an_owned_machine_adds_only_its_electricity(self, option: dict[str, Any]) -> None:
+        got = campaign_on(option)
         assert (got.hold, got.ready_on, got.finish) == (Hold.HAVE, TODAY, TODAY)
         assert (got.pay_now_usd, got.left_usd) == (None, None)
         assert got.campaign_usd == got.cash_usd == got.to_pay_usd
         assert usd(got, "campaign_usd") == pytest.approx(usd(got, "usd_marginal"))
 
-    def test_what_owning_costs_in_full_stands_beside(self) -> None:
-        got = held({"site": "mine", "hold": "have"}, runs=3)
+    def test_the_full_cost_of_owning_is_shown_beside(self) -> None:
+        got = campaign_on({"site": "mine", "hold": "have"}, runs=3)
         assert usd(got, "full_usd") == pytest.approx(3 * usd(got, "usd_total"))
 
     def test_hours_that_others_use_stretch_the_campaign_and_cost_nothing(self) -> None:
         alone, shared = (
-            held({"site": "mine", "hold": "have"}),
-            held({"site": "mine", "hold": "have", "other_use": 0.75}),
+            campaign_on({"site": "mine", "hold": "have"}),
+            campaign_on({"site": "mine", "hold": "have", "other_use": 0.75}),
         )
         assert (usd(alone, "campaign_hours"), usd(shared, "campaign_hours")) == (10, 40)
         assert usd(alone, "campaign_usd") == usd(shared, "campaign_usd")
@@ -189,7 +191,7 @@ class TestHaving:
             "purchase": None, "residual": [], "life_years": None,
             "lease": {"usd_per_month": 300, "term_months": 36, "maintenance_included": True},
         }  # fmt: skip
-        signed, unsigned = held({"site": "mine", "hold": "have"}, site=lease), held(site=lease)
+        signed, unsigned = campaign_on({"site": "mine", "hold": "have"}, site=lease), campaign_on(site=lease)
         assert (signed.hold, unsigned.hold) == (Hold.HAVE, Hold.RENT)
         assert usd(signed, "cash_usd") == pytest.approx(1.0)
         assert usd(unsigned, "cash_usd") >= 10_800
@@ -201,20 +203,20 @@ class TestHaving:
     @pytest.mark.parametrize(("runs", "lasts"), [(4_383, True), (4_384, False)], ids=["five years", "ten hours more"])
     def test_work_that_outlasts_the_machine_needs_another(self, runs: int, lasts: bool) -> None:
         """Five years are 43,830 hours."""
-        codes = [reason.code for reason in held(runs=runs).not_allowed_reasons]
+        codes = [reason.code for reason in campaign_on(runs=runs).not_allowed_reasons]
         assert codes == ([] if lasts else ["needs_replacement"])
 
 
 class TestWhenItIsReady:
     def test_the_day_that_the_plan_says(self) -> None:
-        got = held({"site": "mine", "ready_on": date(2027, 1, 15)})
+        got = campaign_on({"site": "mine", "ready_on": date(2027, 1, 15)})
         assert (got.ready_on, got.finish) == (date(2027, 1, 15), date(2027, 1, 15))
 
     @pytest.mark.parametrize(
         ("start", "first"), [(date(2026, 12, 5), date(2027, 1, 1)), (date(2027, 2, 1), date(2027, 2, 1))], ids=str
     )
     def test_the_lead_time_runs_from_today_and_not_from_the_campaign_s_start(self, start: date, first: date) -> None:
-        got = held(start=start)
+        got = campaign_on(start=start)
         assert (got.ready_on, got.finish) == (date(2027, 1, 1), first)
 
     @pytest.mark.parametrize(
@@ -225,13 +227,13 @@ class TestWhenItIsReady:
             pytest.param({"own": "A100-80GB-PCIe"}, 92, id="as is a machine of a data centre's card"),
         ],
     )
-    def test_what_is_usual_where_nobody_says(self, option: dict[str, Any], days: int) -> None:
-        got = held(option | {"hold": "buy", "purchase_usd": 5_000.0})
+    def test_the_usual_lead_time_is_the_default(self, option: dict[str, Any], days: int) -> None:
+        got = campaign_on(option | {"hold": "buy", "purchase_usd": 5_000.0})
         assert got.ready_on == TODAY + timedelta(days=days)
 
     def test_the_deadline_is_counted_from_there(self) -> None:
         """It is ready on the 31st day from today, and ten hours later done: by that day's end more likely than not."""
-        in_time, too_late = (held(deadline=TODAY + timedelta(days=days)).chance_deadline for days in (31, 30))
+        in_time, too_late = (campaign_on(deadline=TODAY + timedelta(days=days)).chance_deadline for days in (31, 30))
         assert in_time is not None
         assert too_late is not None
         assert in_time > 0.5 > too_late
@@ -247,13 +249,13 @@ class TestCredits:
         ids=["a part", "all of it", "more than all"],
     )
     def test_they_pay_their_part_and_the_budget_sees_the_rest(self, credit: float, to_pay: float) -> None:
-        got = held(RENTED, credit=self.credit(credit, date(2030, 1, 1)), budget_usd=150.0)
+        got = campaign_on(RENTED, credit=self.credit(credit, date(2030, 1, 1)), budget_usd=150.0)
         assert usd(got, "cash_usd") == pytest.approx(240)
         assert usd(got, "to_pay_usd") == pytest.approx(to_pay)
         assert got.within_budget is True
 
     def test_one_that_expires_before_the_last_day_pays_nothing(self) -> None:
-        got = held(RENTED, credit=self.credit(5_000.0, TODAY - timedelta(days=1)), budget_usd=150.0)
+        got = campaign_on(RENTED, credit=self.credit(5_000.0, TODAY - timedelta(days=1)), budget_usd=150.0)
         assert got.to_pay_usd == got.cash_usd
         assert got.within_budget is False
 
@@ -268,9 +270,9 @@ class TestCredits:
     ],
     ids=str,
 )
-def test_what_does_not_go_with_the_machine_is_refused(option: dict[str, Any], words: str) -> None:
+def test_keys_that_do_not_fit_the_machine_are_refused(option: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        held(option)
+        campaign_on(option)
 
 
 @settings(deadline=None)
@@ -281,17 +283,17 @@ def test_what_does_not_go_with_the_machine_is_refused(option: dict[str, Any], wo
 def test_laws_of_a_purchase(
     server: float, spread: float, months: float, more: float, runs: int, drop: float, others: float
 ) -> None:
-    """Cash out holds what is paid now; a machine fetches no more than it cost; a longer lead time is never sooner."""
+    """Cash out includes the first payment; a resale brings at most the price; a longer lead time is never sooner."""
     price = {"value": server, "low": server / spread, "high": server * spread}
     site = {
         "purchase": PC["purchase"] | {"server_usd": price}, "lead_time_months": months,
         "residual": [{"age_years": 0, "fraction": 1}, {"age_years": 1, "fraction": 1 - drop}],
     }  # fmt: skip
-    got = held({"site": "mine", "sell_after": True, "other_use": others}, site=site, runs=runs)
-    later = held(site=site | {"lead_time_months": months + more}, runs=runs)
+    got = campaign_on({"site": "mine", "sell_after": True, "other_use": others}, site=site, runs=runs)
+    later = campaign_on(site=site | {"lead_time_months": months + more}, runs=runs)
     assert None not in (got.pay_now_usd, got.cash_usd, got.to_pay_usd, got.left_usd, got.taken_off_usd)
     for part in ("low", "value", "high"):
-        now, cash, left = (getattr(one, part) for one in (got.pay_now_usd, got.cash_usd, got.left_usd))
+        now, cash, left = (getattr(quantity, part) for quantity in (got.pay_now_usd, got.cash_usd, got.left_usd))
         assert 0 <= left <= now * (1 + 1e-12)
         assert now <= cash * (1 + 1e-12)
         assert getattr(got.to_pay_usd, part) <= cash

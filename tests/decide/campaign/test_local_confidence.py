@@ -35,7 +35,7 @@ def test_the_doubt_of_the_rate_counts():
     assert option.local_confident > 1.05 * 1000 * option.usd_confident
 
 
-def test_what_it_needs_holds():
+def test_the_budget_that_a_headline_asks_for_is_enough():
     """A budget that was said to be enough is: 457,000 won hold 12 h twice at 10 USD an hour with 80 %."""
     limits = {"deadline": "2027-03-01", "budget_local": 425_000.0, "confidence": 0.8}
     plan = plan_of([P4D], within=3.0, hours=12.0, campaign=limits, currency=WON)
@@ -54,7 +54,7 @@ def test_what_it_needs_holds():
     usd=st.floats(10, 1e6), within=st.floats(1.0, 4.0), paid=st.floats(0, 2), rate=st.floats(1.0, 1.5),
     confidence=st.floats(0.5, 0.99),
 )  # fmt: skip
-def test_it_is_the_least_budget_that_is_kept(usd, within, paid, rate, confidence):
+def test_the_needed_budget_is_the_least_that_is_kept(usd, within, paid, rate, confidence):
     """Also with credits, which are in USD: a hundredth less does not hold."""
     currency = Currency(
         code="EUR", per_usd=0.9, low=0.9 / rate, high=0.9 * rate, as_of=date(2026, 11, 20), source="a bank"

@@ -1,4 +1,4 @@
-"""Runs on very many lanes: counted together where they are alike, and some of them played for all."""
+"""Runs on very many lanes: equal lanes are counted together, and some of them are simulated for all."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_equal_lanes_are_as_lanes_one_by_one(runs, works, lanes, startup):
     assert work + starts * startup == pytest.approx(one_by_one(groups, lanes, startup))
 
 
-def test_as_many_lanes_as_a_plan_may_state_are_counted():
+def test_every_lane_that_a_plan_may_state_is_counted():
     groups = [Runs("long", 10**15, 2.0), Runs("short", 10**15 - 1, 1.0)]
 
     assert longest_lane(groups, 10**15, hours=1.0, startup=0.5) == (3.0, 2)
 
 
-def test_of_very_many_lanes_those_with_the_most_runs_are_played():
+def test_the_lanes_with_the_most_runs_are_simulated_if_there_are_very_many():
     played = side_by_side(10**15 + 10, 10**15, steps_hours=1.0)
 
     assert len(played) == MOST_LANES

@@ -1,4 +1,4 @@
-"""Several trainings at once where one after another misses the deadline. Hours by hand: a run takes 10 h."""
+"""Several trainings run at once if one after another misses the deadline. Hours by hand: a run takes 10 h."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plan_of(options: list[dict[str, Any]], **campaign: Any) -> Plan:
     return Plan.model_validate(
         {
             "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
-            "work": {"epochs": 1, "samples_per_epoch": 36_000}, "options": [one | step for one in options],
+            "work": {"epochs": 1, "samples_per_epoch": 36_000}, "options": [option | step for option in options],
             "campaign": {"start": "2026-12-01", "runs": 12, "deadline": "2026-12-01"} | campaign,
             "assumptions": {
                 "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
@@ -38,7 +38,7 @@ def compared(options: list[dict[str, Any]], **campaign: Any) -> ComparisonDocume
     return plans.compare(plan_of(options, **campaign), bundled_catalog(), today=TODAY)
 
 
-def test_as_many_as_the_deadline_asks_for_and_no_more():
+def test_the_deadline_decides_how_many_run_at_once():
     """Two runs fit into 24 h one after another, so six sets of machines do twelve, for the same 12 x 100 USD."""
     answer = compared([P4D])
     (option,) = answer.options
@@ -59,7 +59,7 @@ def test_as_many_as_the_deadline_asks_for_and_no_more():
         pytest.param({"deadline": "2026-11-20", "start": "2026-11-10"}, 1, id="a day that has passed"),
     ],
 )
-def test_only_where_it_is_missed_otherwise(change, at_once):
+def test_several_run_at_once_only_if_the_deadline_is_missed_otherwise(change, at_once):
     (option,) = compared([P4D], **change).options
     assert option.at_once == at_once
 
@@ -73,22 +73,22 @@ def test_only_where_it_is_missed_otherwise(change, at_once):
         pytest.param({"at_once": 3}, [OWN], "Our HGX H200, 8x H200", id="the site holds one"),
     ],
 )
-def test_the_name_says_how_many_run_at_once_whoever_decides_it(change, options, name):
-    """Time and cost are of as many machines, so that every screen names them."""
+def test_the_name_says_how_many_run_at_once(change, options, name):
+    """Time and cost are those of all these machines, so every screen names their number."""
     (option,) = compared(options, deadline="2026-12-30", **change).options
     assert option.display_name == name
 
 
-def test_no_more_than_a_quota_a_site_or_a_list_that_says_nothing_holds():
-    """Of rented machines that nobody says can be had eight at most: 16 runs of 10 h take 20 h there, and 17 take 30."""
+def test_a_quota_a_site_and_an_unknown_supply_limit_how_many_run_at_once():
+    """At most eight machines are rented if their supply is unknown: 16 runs of 10 h take 20 h there, and 17 take 30."""
     options = [P4D | {"quota": "4 machines"}, OWN, LISTED]
-    at_once = {one.id.split(":")[0]: one.at_once for one in compared(options, runs=16).options}
+    at_once = {option.id.split(":")[0]: option.at_once for option in compared(options, runs=16).options}
     assert at_once == {"aws/p4d.24xlarge": 4, "own-8xh200": 1, "runpod/8x-h200-sxm": 8}
-    assert [one.at_once for one in compared([LISTED], runs=17).options] == [1]
+    assert [option.at_once for option in compared([LISTED], runs=17).options] == [1]
 
 
-def test_what_is_paid_for_each_set_is_not_bought_twice_where_the_budget_forbids_it():
-    """A year's savings plan of two sets is twice the money: over the budget it makes nothing surer."""
+def test_a_term_is_not_bought_twice_if_the_budget_forbids_it():
+    """A year's savings plan for two sets costs twice as much. Over the budget, it makes no limit surer."""
     saved = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "savings_1y"}
     (option,) = compared([saved], budget_usd=500_000).options
     assert option.at_once == 1
@@ -119,7 +119,7 @@ def test_a_paid_term_holds_no_more_than_its_hours(runs, allowed):
     assert allowed or option.not_allowed.startswith("its paid term holds 8,7")
 
 
-def test_the_campaign_places_them_so_too():
+def test_planner_campaign_runs_as_many_at_once():
     plan = plan_of([P4D])
     found = plans.campaign(plan, bundled_catalog(), today=TODAY)
     assert found.feasible
@@ -128,7 +128,7 @@ def test_the_campaign_places_them_so_too():
     assert found.usd_confident == plans.compare(plan, bundled_catalog(), today=TODAY).options[0].usd_confident
 
 
-def test_what_keeps_the_deadline_and_misses_the_budget_alone_runs_one_after_another():
+def test_an_option_that_misses_only_the_budget_runs_one_after_another():
     """Two trainings of a few hours end in a day, nine days early: two at once pay for the same hours."""
     plan = Plan.model_validate(
         {

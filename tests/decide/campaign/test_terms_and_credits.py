@@ -22,12 +22,12 @@ TERM: dict[str, Any] = P4D | {"minimum_hours": 1000}
 
 
 def within(option: dict[str, Any], factor: float, **campaign: Any) -> Plan:
-    """Return a plan of runs of 10 hours, each of which may take so many times as long, 9 times in 10."""
+    """Return a plan of runs of 10 hours, each of which is within `factor` of that, 9 times in 10."""
     plan = plan_of([option], **campaign)
-    (one,) = plan.options
-    assert one.step is not None
-    step = one.step.model_copy(update={"low_seconds": 10 / factor, "high_seconds": 10 * factor})
-    return plan.model_copy(update={"options": (one.model_copy(update={"step": step}),)})
+    (machine,) = plan.options
+    assert machine.step is not None
+    step = machine.step.model_copy(update={"low_seconds": 10 / factor, "high_seconds": 10 * factor})
+    return plan.model_copy(update={"options": (machine.model_copy(update={"step": step}),)})
 
 
 def with_credit(usd: float, expires: date) -> Catalog:
@@ -64,7 +64,7 @@ def test_each_set_of_machines_has_a_term_that_its_own_runs_fill():
 
 
 def test_more_run_at_once_where_a_credit_expires_too_early_otherwise():
-    """Of nine runs of 10 h within 2.8, five on one of two sets take 50 h: P(50 h <= 120 h) = Phi(1.40) = 91.9 %."""
+    """Nine runs of 10 h within 2.8: five on one of two sets take 50 h: P(50 h <= 120 h) = Phi(1.40) = 91.9 %."""
     plan = within(P4D, 2.8, runs=9, deadline="2026-12-20", budget_usd=500)
     answer = plans.compare(plan, with_credit(10_000, date(2026, 12, 5)), today=TODAY)
     (option,) = answer.options
@@ -104,7 +104,7 @@ def test_a_credit_that_surely_lasts_pays():
     assert answer.options[0].chance_both == pytest.approx(1.0, abs=1e-3)
 
 
-def test_what_is_free_is_free_once_for_all_runs():
+def test_free_allowances_count_once_for_all_runs():
     """Each run moves its weights out of AWS, 304.6 million in 4 bytes or fewer; 100 GB in all are free, not of each.
 
     `campaign` shows the figure of `compare`: 40,000 USD for 400 runs of 10 h, and (400 x GB - 100) x 0.09 USD.

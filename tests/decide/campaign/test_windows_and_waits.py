@@ -52,7 +52,7 @@ def test_a_block_that_ends_before_the_campaign_does_is_not_taken(ends, allowed):
     """Two runs end after 20 h; the machines go half an hour before the end."""
     found = alone(block(ends), runs=2)
     assert (found.not_allowed is None) is allowed
-    assert [one.code.value for one in found.not_allowed_reasons] == ([] if allowed else ["window_too_short"])
+    assert [reason.code.value for reason in found.not_allowed_reasons] == ([] if allowed else ["window_too_short"])
 
 
 @pytest.mark.parametrize(("confidence", "allowed"), [(0.5, True), (0.9, False)])
@@ -73,7 +73,7 @@ def test_a_block_must_hold_the_campaign_with_the_confidence(confidence, allowed)
         pytest.param({"wait_hours": {"value": 13.0, "low": 13.0, "high": 13.0}}, 13.0, True, id="13 h, then 10"),
         pytest.param({"wait_hours": {"value": 15.0, "low": 15.0, "high": 15.0}}, 15.0, False, id="15 h, then 10"),
         pytest.param({"tries": {"had": 4, "of": 4, "every_hours": 24.0}}, 0.0, True, id="always there"),
-        pytest.param({"queue": {"jobs": 0, "job_hours": 9.0}}, 0.0, True, id="nobody ahead"),
+        pytest.param({"queue": {"jobs": 0, "job_hours": 9.0}}, 0.0, True, id="an empty queue"),
     ],
 )
 def test_a_wait_of_hours_counts_from_the_campaigns_first(wait, hours, in_time):
@@ -89,7 +89,7 @@ def test_two_words_on_one_wait_are_refused():
 
 
 def turns(*given: tuple[str, str]) -> dict[str, Any]:
-    """Turns of others with one machine, on the campaign's first day or later: (day and hour, day and hour)."""
+    """Return turns of other people with one machine: (day and hour, day and hour) of December 2026."""
     return {"taken": [{"start": f"2026-12-{a}:00:00+00:00", "end": f"2026-12-{b}:00:00+00:00", "nodes": 1}
                       for a, b in given]}  # fmt: skip
 
@@ -128,7 +128,7 @@ def test_a_turn_that_ends_too_late_for_the_deadline_makes_it_late():
 
 
 DOUBTFUL = STEP | {"low_seconds": 10 / 1.5, "high_seconds": 15.0}
-"""Of runs of 10 h, 9 in 10 take 6.67 to 15 h: the standard deviation of ln h is ln(1.5) / 1.645 = 0.2465."""
+"""Step of runs of 10 h; 9 in 10 take 6.67 to 15 h, so the standard deviation of ln h is ln(1.5) / 1.645 = 0.2465."""
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_turns_hold_up_each_end_of_the_range_by_itself():
 
 
 def test_a_window_costs_the_same_however_long_the_work_may_take():
-    """24 h at 20 USD are all that can be had; two runs of 10 h fit into 23.5 h with Phi(ln(23.5 / 20) / 0.2465)."""
+    """24 h at 20 USD are the whole block; two runs of 10 h fit into 23.5 h with Phi(ln(23.5 / 20) / 0.2465)."""
     found = alone(block("02T00:00") | {"step": DOUBTFUL}, runs=2, confidence=0.7, deadline="2026-12-31", budget_usd=500)
     assert found.campaign_usd is not None
     assert (found.campaign_usd.low, found.campaign_usd.high) == pytest.approx((480.0, 480.0))
@@ -166,7 +166,7 @@ def test_work_beyond_the_end_of_its_window_adds_nothing_to_the_bill():
     found = alone(block("02T00:00"), runs=3)
     assert found.bill is not None
     assert found.bill.usd_total.value == pytest.approx(480.0)
-    assert [one.code.value for one in found.not_allowed_reasons] == ["window_too_short"]
+    assert [reason.code.value for reason in found.not_allowed_reasons] == ["window_too_short"]
 
 
 def test_each_set_buys_a_block_for_its_own_runs():

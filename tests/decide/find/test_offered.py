@@ -35,7 +35,7 @@ def offer(kind: PriceKind, *, usd: float, nodes: int) -> Offered:
         pytest.param(PriceKind.CAPACITY_BLOCK, 15 * 24.0, 21 * 24 * 2 * 10.0, id="past two weeks whole weeks"),
     ],
 )
-def test_what_hours_cost(kind, hours, usd):
+def test_the_cost_of_hours_by_kind_of_price(kind, hours, usd):
     assert offer(kind, usd=10.0, nodes=2).usd_of(hours) == pytest.approx(usd)
 
 

@@ -1,4 +1,4 @@
-"""Names that people use for machines: short, and unlike within one answer."""
+"""Names that people use for machines: short, and unique within one answer."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_equal_names_gain_the_least_that_makes_them_unlike(catalog, options, exp
 
 
 def test_every_accelerator_of_the_catalog_is_called_without_hyphens(catalog):
-    called = {one: card_names({one})[one] for one in catalog.accelerators}
+    called = {card: card_names({card})[card] for card in catalog.accelerators}
     assert not [name for name in called.values() if "-" in name]
     assert called["RTX-4070Ti-Super"] == "RTX 4070 Ti Super"
     assert called["GB200-per-GPU"] == "GB200"

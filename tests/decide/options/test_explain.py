@@ -1,4 +1,4 @@
-"""An explanation is arithmetic: parts add up to the step; a run moves the answer by what is missing without it."""
+"""An explanation is arithmetic: parts add up to the step, and a run moves the answer as much as its absence."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_a_run_moves_the_answer_by_what_is_missing_without_it(catalog: Catalog, 
     found = explained(catalog, option)
     assert len(found.runs) >= 2
     for run in found.runs:
-        others = {key: one for key, one in catalog.runs.items() if key != run.id}
+        others = {key: record for key, record in catalog.runs.items() if key != run.id}
         without = estimate_plan(RTX_3090, catalog.model_copy(update={"runs": others}))
-        (again,) = (one.throughput for one in without.options if one.id == option)
+        (again,) = (estimate.throughput for estimate in without.options if estimate.id == option)
         assert again is not None
         assert run.without is not None
         assert run.without.value == pytest.approx(again.value)
@@ -135,8 +135,8 @@ def of_images(catalog: Catalog) -> OptionExplanation:
 
 
 def own_work(effects: Sequence[LabelEffect]) -> float:
-    """Return what chip and accelerator add to their own work, as a factor."""
-    return math.prod(one.step_factor or 1.0 for one in effects if one.level in ("chip", "accelerator"))
+    """Return the factor that chip and accelerator add to their own work."""
+    return math.prod(effect.step_factor or 1.0 for effect in effects if effect.level in ("chip", "accelerator"))
 
 
 def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -> None:
@@ -157,7 +157,7 @@ def test_parts_can_be_recomputed_from_formulas_and_constants(catalog: Catalog) -
     assert option.correction.runs == 2
     factor = option.correction.factor
     assert factor == pytest.approx(option.correction.by_labels * option.correction.by_runs)
-    constants = {one.name: one.value for one in option.constants}
+    constants = {constant.name: constant.value for constant in option.constants}
     parts = {part.name: part for part in option.parts}
     optimizer = 8_030_261_248 / 8 * constants["optimizer"] / (1.555e12 * constants["hbm"])
     own = own_work(option.effects)
@@ -208,7 +208,7 @@ def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
     """16 layers of 24 GB cards of Ampere's age under ZeRO-2, by formula: zero2_ms a layer, one micro-batch a step."""
     found = explained(owned_catalog(), MEASURED)
     parts = {part.name: part for part in found.parts}
-    constants = {one.name: one.value for one in found.constants}
+    constants = {constant.name: constant.value for constant in found.constants}
     assert found.correction is not None
     alone = 16 * constants["zero2_ms"] / 1000
     assert parts["engine"].where == "planner/speed/physics/engine.py: engine_seconds"
@@ -218,14 +218,14 @@ def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
 
 
 def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> None:
-    """With its inputs put in, the text of a part gives its seconds less what hides them (`times`) and corrections."""
+    """The formula of a part gives its seconds from its inputs, before `times` (hidden work) and the correction."""
     whole = {option: explained(catalog, option) for option in (MODELLED, MEASURED)} | {"images": of_images(catalog)}
     for name, option in whole.items():
         assert {part.name for part in option.parts} <= (IMAGE_PLACES if name == "images" else PLACES).keys()
         assert option.correction is not None
         for part in option.parts:
             if part.times is not None:
-                alone = evaluated(part.formula, {one.name: one.value for one in part.inputs})
+                alone = evaluated(part.formula, {given.name: given.value for given in part.inputs})
                 assert alone * part.times * option.correction.factor == pytest.approx(part.seconds, rel=1e-9), part.name
 
 
@@ -247,7 +247,7 @@ def test_the_nearest_evidence_comes_first_and_is_the_row_itself_where_it_is_aske
     distances = [row.distance for row in found.nearest]
     assert len(distances) == 3
     assert distances == sorted(distances)
-    by_id = {one.id: one for one in evidence}
+    by_id = {row.id: row for row in evidence}
     for row in found.nearest:
         assert row.measured_per_s == by_id[row.id].tokens_per_s_per_gpu
 
@@ -262,7 +262,7 @@ def test_a_bare_step_has_no_parts_and_says_so(catalog: Catalog) -> None:
     assert found.throughput_from == "extrapolation"
     assert found.extrapolation is not None
     assert found.extrapolation.seconds == pytest.approx(128 / found.throughput.value)
-    device, counts = (one.value for one in found.extrapolation.ratios)
+    device, counts = (ratio.value for ratio in found.extrapolation.ratios)
     assert device == pytest.approx((989.4 / 125 * 4800 / 897) ** 0.5)  # H200 against V100-DGXS, TFLOP/s and GB/s
     assert counts == pytest.approx(1 / 4 * 1.06)  # one of four accelerators, which NVLink slowed
     assert found.throughput.value == pytest.approx(128 / 1.06 * device * counts)  # 1.06 s a batch of 128

@@ -1,4 +1,4 @@
-"""Every bundled machine is told apart from its likes without an id that repeats what it carries."""
+"""Every bundled machine has a unique name, without an id that repeats its accelerators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def test_no_name_repeats_its_card_or_lacks_the_count():
     work = {"epochs": 1, "samples_per_epoch": 36_000}
     head = {"schema_version": 1, "name": "all", "workload": {"ref": "gpt-305m"}, "work": work}
     names = [
-        one.display_name for one in estimate_plan(Plan.model_validate(head | {"options": options}), CATALOG).options
+        option.display_name
+        for option in estimate_plan(Plan.model_validate(head | {"options": options}), CATALOG).options
     ]
     assert len(names) > 300
     assert len(names) == len(set(names))

@@ -35,8 +35,8 @@ NOT_KNOWN = "the data set has 500 GB; how much a node's local disks hold is not 
         pytest.param(P4D, 9_000.0, [TOO_LARGE], id="too large"),
         pytest.param(NO_DISK, 90.0, [], id="small enough for any disk"),
         pytest.param(NO_DISK, 500.0, [NO_DISKS], id="no disks"),
-        pytest.param(SILENT, 90.0, [], id="small enough for disks that nobody states"),
-        pytest.param(SILENT, 500.0, [NOT_KNOWN], id="nobody states the disks"),
+        pytest.param(SILENT, 90.0, [], id="small enough for unknown disks"),
+        pytest.param(SILENT, 500.0, [NOT_KNOWN], id="unknown disks"),
     ],
 )
 def test_a_data_set_beside_the_local_disks(offer: str, gigabytes: float, expected: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What one more run would tell, against making it: the range that is foretold is the range that comes."""
+"""The range that a proposed run is predicted to leave equals the range after that run."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def half_width(found: Prediction) -> float:
     return found.samples_per_s.high / found.samples_per_s.value - 1
 
 
-def made(job: Job, part: Candidate, catalog: Catalog, *, samples_per_s: float) -> RunRecord:
-    """A run on a part of the machines, in the form in which the store keeps it."""
+def run_on(job: Job, part: Candidate, catalog: Catalog, *, samples_per_s: float) -> RunRecord:
+    """Return a run on a part of the machines, as the store keeps it."""
     some, fitting = catalog.runs["seed-003-rtx3090-ddp-x1"], fit(job, part, None, catalog)
     rate = some.throughput.model_copy(
         update={"value": samples_per_s, "low": samples_per_s * 0.98, "high": samples_per_s * 1.02}
@@ -63,14 +63,14 @@ LLAMA = {"ref": "llama3-8b", "seq_len": 8192}
 
 
 @pytest.mark.parametrize("nodes", [2, 8])
-def test_the_range_that_is_foretold_is_the_range_that_comes(catalog: Catalog, nodes: int) -> None:
+def test_the_predicted_range_is_the_range_after_the_run(catalog: Catalog, nodes: int) -> None:
     job, candidate = question(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": nodes, "strategy": "fsdp2"})
     before = answer(job, candidate, catalog)
     [found] = next_runs(job, candidate, catalog, before.asked)
     assert (found.nodes, found.accelerators, found.strategy) == (1, 8, Strategy.FSDP2), "8B fits on no single one"
     part = replace(candidate, nodes=1)
     expected = answer(job, part, catalog).samples_per_s.value
-    run = made(job, part, catalog, samples_per_s=expected)
+    run = run_on(job, part, catalog, samples_per_s=expected)
     after = answer(job, candidate, catalog.model_copy(update={"runs": catalog.runs | {"mine": run}}))
     assert found.half_width == pytest.approx(half_width(after), rel=1e-6)
     assert found.half_width < half_width(before)
@@ -85,7 +85,7 @@ def test_the_range_that_is_foretold_is_the_range_that_comes(catalog: Catalog, no
         pytest.param({"framework": "HF Trainer", "adapters": {"kind": "dora"}}, id="a kind that it does not train"),
     ],
 )
-def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: dict[str, Any]) -> None:
+def test_the_proposed_run_is_one_of_the_benchmark(catalog: Catalog, training: dict[str, Any]) -> None:
     option = {"offer": "aws/p5.48xlarge", "nodes": 8, "strategy": "fsdp2"}
     job, candidate = question(catalog, LLAMA, option, **training)
     before = answer(job, candidate, catalog)
@@ -93,7 +93,7 @@ def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: 
     setup = replace(job.setup, framework=None, adapters=Adapters() if job.setup.adapters else None)
     ours = replace(job, setup=setup)
     part = replace(candidate, nodes=1)
-    run = made(ours, part, catalog, samples_per_s=answer(ours, part, catalog).samples_per_s.value)
+    run = run_on(ours, part, catalog, samples_per_s=answer(ours, part, catalog).samples_per_s.value)
     run = run.model_copy(update={"method": "lora" if job.setup.adapters else "full"})
     after = answer(job, candidate, catalog.model_copy(update={"runs": catalog.runs | {"mine": run}}))
     assert found.half_width == pytest.approx(half_width(after), rel=1e-6)
@@ -105,7 +105,7 @@ def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None
     before = answer(job, candidate, catalog)
     [found] = next_runs(job, candidate, catalog, before.asked)
     part = replace(candidate, nodes=1)
-    run = made(job, part, catalog, samples_per_s=1.1 * answer(job, part, catalog).samples_per_s.value)
+    run = run_on(job, part, catalog, samples_per_s=1.1 * answer(job, part, catalog).samples_per_s.value)
     after = answer(job, candidate, catalog.model_copy(update={"runs": catalog.runs | {"mine": run}}))
     assert half_width(after) == pytest.approx(found.half_width, rel=1e-6)
     assert after.samples_per_s.value > 1.03 * before.samples_per_s.value
@@ -113,12 +113,12 @@ def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None
 
 def test_one_accelerator_tells_less_than_a_node(catalog: Catalog) -> None:
     job, candidate = question(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "aws/p5.48xlarge", "nodes": 4})
-    one, node = next_runs(job, candidate, catalog, answer(job, candidate, catalog).asked)
-    assert (one.accelerators, node.accelerators) == (1, 8)
-    assert node.half_width <= one.half_width
+    device, node = next_runs(job, candidate, catalog, answer(job, candidate, catalog).asked)
+    assert (device.accelerators, node.accelerators) == (1, 8)
+    assert node.half_width <= device.half_width
 
 
-def test_images_are_foretold_too(catalog: Catalog) -> None:
+def test_a_run_on_images_is_predicted_too(catalog: Catalog) -> None:
     job, candidate = question(catalog, {"ref": "resnet50"}, {"offer": "aws/p5.48xlarge"})
     before = answer(job, candidate, catalog)
     [found] = next_runs(job, candidate, catalog, before.asked)

@@ -1,4 +1,4 @@
-"""The share of rated power that a node draws in training is listed where some option's cost or carbon takes it."""
+"""The share of rated power that a node draws in training is listed if an option's cost or carbon uses it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RATED = {"site": "dgx-station-v100"}
         pytest.param([P5], {"carbon_kg_per_kwh": 0.4}, True, id="rented, with its carbon"),
     ],
 )
-def test_it_is_listed_where_it_is_taken(
+def test_the_assumed_power_is_listed_if_it_is_used(
     catalog: Catalog, options: list[dict[str, Any]], assumptions: dict[str, float], listed: bool
 ) -> None:
     plan = {
@@ -40,4 +40,4 @@ def test_it_is_listed_where_it_is_taken(
         "assumptions": assumptions,
     }
     document = estimate_plan(Plan.model_validate(plan), catalog)
-    assert ("power in training" in [one.name for one in document.assumptions]) == listed
+    assert ("power in training" in [assumption.name for assumption in document.assumptions]) == listed

@@ -74,7 +74,7 @@ def estimated(catalog: Catalog, option: dict[str, Any], **changes: Any) -> Optio
             id="two reasons, in the order of the sentence",
         ),
         pytest.param(
-            STATION | {"power_cap_w": 200.0}, {}, ("cap_not_measured",), {"power_cap_w": 200}, id="nobody measured it"
+            STATION | {"power_cap_w": 200.0}, {}, ("cap_not_measured",), {"power_cap_w": 200}, id="no run has this cap"
         ),
         pytest.param(
             {"site": "h200-x1"}, {"workload": {"ref": "cpu-smoke"}}, ("network_too_small",), None, id="a tiny network"
@@ -99,7 +99,7 @@ def test_the_reasons_of_an_option(
         assert bool(told) is bool(figures)
 
 
-def test_what_is_lacking_is_the_difference_of_the_figures(catalog: Catalog) -> None:
+def test_the_shortage_is_the_difference_of_the_figures(catalog: Catalog) -> None:
     got = estimated(catalog, P4D, **LLAMA)
     (reason,) = got.reasons
     lacking = reason.figures["needed_gib"] - reason.figures["usable_gib"]

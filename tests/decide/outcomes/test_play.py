@@ -130,7 +130,7 @@ def test_a_run_that_overruns_its_window_is_not_in_time():
 
 
 def test_a_block_that_does_not_hold_the_work_keeps_no_budget():
-    """100 USD whatever the hours, but half of the runs of 10 h do not end in 10 h, and have to be paid for again."""
+    """100 USD for any hours, but half of the runs of 10 h do not end in 10 h, and have to be paid for again."""
     lane = PlayedLane((Batch(1, 10.0),), most_hours=10.0)
     block = PlayedOption(
         option="block", lanes=(lane,), speed_error=Interval.within_factor(1.0, 2.0), usd=100.0, hourly_share=0.0,

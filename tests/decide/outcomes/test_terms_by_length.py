@@ -25,7 +25,7 @@ CREDIT = CostByHours(
     hours=(1.0, 10_000.0), usd=(33.0, 330_000.0), least_factor=1, most_factor=1,
     credits=(LastingCredit(hours=108.0, usd=20_000.0),),
 )  # fmt: skip
-"""33 USD an hour, of which credits pay everything if the work ends within 108 hours."""
+"""33 USD an hour; credits pay everything if the work ends within 108 hours."""
 END = 0.63
 """Standard deviation of ln hours."""
 NEAR_THE_END = Interval.within_factor(90.4, math.exp(END * TAIL))
@@ -54,7 +54,7 @@ def test_a_term_costs_its_least_wherever_the_work_fits_into_it():
     assert term.usd_at(0.8) == pytest.approx(10 * 800 * 2 ** (Z(0.8) / TAIL), rel=2e-3)
 
 
-def test_of_a_term_that_surely_holds_the_work_the_price_alone_is_doubtful():
+def test_only_the_price_is_doubtful_for_a_term_that_surely_holds_the_work():
     """10 % either way, 9 times in 10: 4 in 5 stay under 10,000 x 1.1 ^ (0.842 / 1.645) = 10,500."""
     doubtful = TERM.model_copy(update={"least_factor": 1 / 1.1, "most_factor": 1.1})
     assert played(doubtful, Interval.within_factor(400.0, 1.5)).usd_at(0.8) == pytest.approx(10_499.8, rel=1e-3)

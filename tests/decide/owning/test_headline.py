@@ -53,7 +53,7 @@ def test_a_saving_that_is_small_is_said_to_be_so() -> None:
     )
 
 
-def test_what_is_cheaper_and_over_the_budget_is_named_with_what_it_commits_to() -> None:
+def test_a_cheaper_option_over_the_budget_is_named_with_its_commitment() -> None:
     """Ours at 3,000 and the term at 4,000 a year cost less than 9,000, and take 7,000 at once and 12,000 in all."""
     over = {"over_budget": True}
     bought = OURS.model_copy(update=over | {"hold": Hold.BUY, "usd_at_once": 7000.0})
@@ -67,7 +67,7 @@ def test_what_is_cheaper_and_over_the_budget_is_named_with_what_it_commits_to() 
     assert only == "Term commits 12,000 USD, over the plan's budget."
 
 
-def test_without_a_chance_the_cost_alone_is_said() -> None:
+def test_a_headline_without_a_chance_states_the_cost_alone() -> None:
     unknown = DEAR.model_copy(update={"chance_owning_cheaper": None})
     assert _headline(_year(OURS, unknown, recommended="dear"))[0] == (
         "Rent dear: 9,000 USD a year for 50 trainings; keeping ours costs 3,000 USD."

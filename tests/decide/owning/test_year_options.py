@@ -87,5 +87,5 @@ def test_a_row_without_a_cost_has_no_chance():
         pytest.param([row("spot", 5.0, price_kind="spot", firm=False)], None, id="nothing firm"),
     ],
 )  # fmt: skip
-def test_what_a_person_would_rent_otherwise(rents: list[YearOption], chosen: str | None):
+def test_the_cheapest_hourly_rent(rents: list[YearOption], chosen: str | None):
     assert pay_as_you_go(rents) == chosen

@@ -102,7 +102,7 @@ def test_no_budget_is_sure_enough():
 
 @pytest.mark.parametrize(("confidence", "feasible"), [(0.6, True), (0.9, False)])
 def test_a_block_that_ends_before_its_runs_do_is_a_chance_without_a_deadline(confidence, feasible):
-    """Two runs of 10 h in a block of 24.5 h, whose machines go half an hour before: 0.61."""
+    """Two runs of 10 h in a block of 24.5 h, which loses its machines half an hour before its end: 0.61."""
     window = {"start": "2026-12-01T00:00:00+00:00", "end": "2026-12-02T00:30:00+00:00"}
     found = campaign([option(P4D, 10.0, within=3.0, window=window)], confidence=confidence)
     assert found.feasible is feasible

@@ -32,7 +32,7 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
     assert found.hours == pytest.approx(3.0)
 
 
-def test_of_equally_fast_plans_the_cheaper_one_is_taken():
+def test_the_cheaper_of_equally_fast_plans_is_taken():
     """A run takes 2 h on either machine. A slower machine is no choice if time counts, even if it is free."""
     bins, options = (Bin(1), Bin(1), Bin(1)), (Option(), Option(), Option())
     ways = (Way(0, 0, 0, 2.0, 9.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 3.0, 0.0))
@@ -44,7 +44,7 @@ def test_of_equally_fast_plans_the_cheaper_one_is_taken():
     assert (cheapest.hours, cheapest.to_pay) == pytest.approx((3.0, 0.0))
 
 
-def test_of_equally_cheap_plans_the_faster_one_is_taken():
+def test_the_faster_of_equally_cheap_plans_is_taken():
     ways = (Way(0, 0, 0, 5.0, 4.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 1.0, 9.0))
     asked = Instance((Group(1),), (Option(), Option(), Option()), (Bin(1), Bin(1), Bin(1)), ways, {})
     found = solve(asked, Objective.COST, Effort(30))
@@ -53,7 +53,7 @@ def test_of_equally_cheap_plans_the_faster_one_is_taken():
 
 
 def test_a_run_that_need_not_hurry_goes_where_it_is_cheap():
-    """One run takes 10 h whatever is done; of three others of 2 h at 9 USD, or 5 h at 1, two fit the cheap machine."""
+    """One run takes 10 h anyway. Three others take 2 h at 9 USD, or 5 h at 1 USD: two fit the cheap machine."""
     bins, options = (Bin(1), Bin(1), Bin(3)), (Option(), Option(), Option())
     ways = (Way(0, 0, 0, 10.0, 7.0), Way(1, 1, 1, 5.0, 1.0), Way(1, 2, 2, 2.0, 9.0))
     found = solve(Instance((Group(1), Group(3)), options, bins, ways, {}), Objective.TIME, Effort(30))

@@ -28,7 +28,7 @@ def quantity(value: float, unit: Unit, spread: float = 1.0) -> Quantity:
 
 
 def paid_by_credits(usd: float, credits: float, *, hours: float = 1e9, spread: float = 1.0) -> dict[str, Any]:
-    """Return the fields of an option whose bill credits pay, in campaigns of at most so many hours."""
+    """Return the fields of an option whose bill is paid by credits that last `hours`."""
     return {
         "to_pay_usd": quantity(max(0.0, usd - credits), Unit.USD, spread),
         "cost_by_hours": CostByHours(
@@ -80,7 +80,7 @@ def compared(
     limits = limits or CampaignLimits()
 
     def campaign(of: list[CampaignOption]) -> CampaignDocument:
-        sure = [with_chances(one, limits, budget=budget_of(limits), today=TODAY) for one in of]
+        sure = [with_chances(option, limits, budget=budget_of(limits), today=TODAY) for option in of]
         return CampaignDocument(plan="test", assumptions=(), runs=1, options=tuple(sure))
 
     other = None if left_whole is None else campaign(left_whole)

@@ -1,4 +1,4 @@
-"""Plans of hobbyists, laboratories and companies, drawn by number: what they own, rent, are given, and must keep."""
+"""Plans of hobbyists, laboratories and companies, drawn by seed: their machines, rents, credits and limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def drawn_plan(seed: int) -> dict[str, Any]:
     return {
         "schema_version": 1, "name": f"drawn {seed}", "workload": {"ref": "gpt-305m", "seq_len": 512},
         "work": {"epochs": 1, "samples_per_epoch": 36_000}, "campaign": campaign,
-        "options": [_option(rng, one, hours) for one in asked],
+        "options": [_option(rng, option, hours) for option in asked],
     }  # fmt: skip
 
 

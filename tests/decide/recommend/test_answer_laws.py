@@ -1,4 +1,4 @@
-"""Laws of an answer, on generated plans: what more money, time, options, or a dearer or older price can do to it."""
+"""Laws of an answer on generated plans: the effect of more money, time or options, and of dearer or older prices."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ SEEDS = [pytest.param(seed, id=str(seed), marks=() if seed < 20 else (pytest.mar
 CONFIDENCES = (0.5, 0.7, 0.8, 0.9, 0.97)
 UP = 1 + 1e-9
 SAMPLED = 1 + 1e-3
-"""A range that is wider at both ends may move a quantile of a few thousand samples down by as little."""
+"""Factor by which a range that is wider at both ends may lower a quantile of a few thousand samples."""
 
 
 def options_of(asked: dict[str, Any], catalog: Catalog | None = None, **campaign: Any) -> dict[str, CampaignOption]:
     given = Plan.model_validate(asked | {"campaign": asked["campaign"] | campaign})
-    return {one.id: one for one in each_alone(given, catalog or bundled_catalog(), today=TODAY).options}
+    return {option.id: option for option in each_alone(given, catalog or bundled_catalog(), today=TODAY).options}
 
 
 def kept(options: dict[str, CampaignOption]) -> set[str]:
-    return {name for name, one in options.items() if is_feasible(one)}
+    return {name for name, option in options.items() if is_feasible(option)}
 
 
 def nested(sets: Sequence[set[str]]) -> bool:
@@ -66,22 +66,22 @@ def test_higher_confidence_never_enlarges_what_meets_the_limits_nor_lowers_at_mo
         for name in lower:
             before, after = lower[name].usd_confident, higher[name].usd_confident
             assert before is None or after is None or before <= after * UP, name
-        best = [min((ranking_usd(one) for one in each.values() if is_feasible(one)), default=None)
+        best = [min((ranking_usd(option) for option in each.values() if is_feasible(option)), default=None)
                 for each in (lower, higher)]  # fmt: skip
         assert best[1] is None or (best[0] is not None and best[0] <= best[1] * UP)
 
 
 def orders(document: ComparisonDocument, names: set[str]) -> list[str]:
-    return [one.id for one in document.options if one.id in names and is_feasible(one)]
+    return [option.id for option in document.options if option.id in names and is_feasible(option)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_option_that_is_added_comes_first_or_the_old_order_stays(seed):
-    """But for ties (10 % of the least cost, 1 % of the budget) and the five-times rule, which look at pairs."""
+    """Exceptions are ties (10 % of the least cost, 1 % of the budget) and the five-times rule, which compare pairs."""
     asked = drawn_plan(seed)
     *old, new = asked["options"]
     before, after = ranked(asked, old), ranked(asked, [*old, new])
-    names = {one.id for one in before.options}
+    names = {option.id for option in before.options}
     if after.recommended not in names:
         return
     was, now = orders(before, names), orders(after, names)
@@ -97,7 +97,7 @@ def _explained(asked: dict[str, Any], document: ComparisonDocument, firsts: set[
     limits = Plan.model_validate(asked).campaign
     if limits.deadline is None and limits.prefer is not Prefer.TIME:
         return True
-    usd = [ranking_usd(one) for one in document.options if one.id in firsts]
+    usd = [ranking_usd(option) for option in document.options if option.id in firsts]
     tie = max(min(usd) * (1 + TIE_FRACTION) ** 2, min(usd) + 2 * TIE_OF_BUDGET * (limits.budget_usd or 0.0))
     return limits.prefer is Prefer.TIME or max(usd) <= tie
 
@@ -124,9 +124,9 @@ def dearer(factor: float) -> Catalog:
 
 
 def moved(before: dict[str, CampaignOption], after: dict[str, CampaignOption]) -> Iterator[tuple[str, float]]:
-    for name, one in before.items():
-        if one.usd_confident and after[name].usd_confident:
-            yield name, after[name].usd_confident / one.usd_confident
+    for name, option in before.items():
+        if option.usd_confident and after[name].usd_confident:
+            yield name, after[name].usd_confident / option.usd_confident
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -142,19 +142,19 @@ def test_a_price_that_is_a_day_older_or_a_percent_dearer_moves_the_answer_by_as_
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compare_and_campaign_say_the_same(seed):
-    """The same options; of one option the same figures, to the last digit. Where they differ, a note says why."""
+    """Both name the same options, and give the same figures for one option. If they differ, a note says why."""
     plan = Plan.model_validate(drawn_plan(seed))
     compared = plans.compare(plan, bundled_catalog(), today=TODAY)
     planned = plans.campaign(plan, bundled_catalog(), today=TODAY)
-    said = any("compare" in note for note in planned.notes)
-    assert planned.feasible is compared.feasible or said
+    explained = any("compare" in note for note in planned.notes)
+    assert planned.feasible is compared.feasible or explained
     if not (planned.feasible and compared.feasible):
         return
-    used = {one.option for one in planned.placements}
-    recommended = {one.option for one in compared.mix.placements} if compared.mix else {compared.recommended}
-    assert used == recommended or said
-    row = next(one for one in compared.options if one.id in used)
-    if used != recommended or len(used) > 1 or said:
+    used = {placed.option for placed in planned.placements}
+    recommended = {placed.option for placed in compared.mix.placements} if compared.mix else {compared.recommended}
+    assert used == recommended or explained
+    row = next(option for option in compared.options if option.id in used)
+    if used != recommended or len(used) > 1 or explained:
         return
     assert planned.campaign_usd == (row.cash_usd or row.campaign_usd)
     for name in ("usd_confident", "done_by_confident", "chance_deadline", "chance_budget"):

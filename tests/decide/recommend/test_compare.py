@@ -1,4 +1,4 @@
-"""Which option is recommended; on options made by hand."""
+"""The recommended option among options that are made by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.decide.recommend.by_hand import NO_PRICE, TODAY, compared, option, pa
 GUESS = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
 OURS = {"site": "ours", "offer": None, "hold": "have"}
 THIRTY_DAYS = CampaignLimits(deadline=date(2026, 12, 21))
-"""From today, the 21st of November, to the end of the 21st of December: 31 days, 744 hours."""
+"""Today is the 21st of November. To the end of the 21st of December: 31 days, 744 hours."""
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "limits", "expected"),
+    ("first", "second", "limits", "expected"),
     [
         pytest.param(
             option("ours", 100, 109, **OURS), option("rent", 100, 100), {}, "ours", id="9 % dearer: have before rent"
@@ -125,7 +125,7 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         pytest.param(
             option("old", 10, 10, price_kind=PriceKind.SPOT, price_age_days=91, price_stale=True),
             option("firm", 10, 90), {}, "firm",
-            id="a spot price that nobody saw for 90 days is never first",
+            id="a spot price that was not seen for 90 days is never first",
         ),
         pytest.param(
             option("old", 10, 10, price_age_days=366, price_stale=True), option("new", 10, 90), {}, "new",
@@ -134,7 +134,7 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         pytest.param(
             option("many", 10, 10, nodes=9, usd_per_hour=quantity(1, Unit.USD_PER_HOUR).model_copy(
                 update={"as_of": TODAY})),
-            option("few", 10, 90), {}, "few", id="9 firm nodes of which nobody says that they can be had",
+            option("few", 10, 90), {}, "few", id="9 firm nodes whose supply is unknown",
         ),
         pytest.param(
             option("many", 10, 10, nodes=9, usd_per_hour=quantity(1, Unit.USD_PER_HOUR)),
@@ -146,8 +146,8 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_the_better_of_two(one: Any, other: Any, limits: dict[str, Any], expected: str) -> None:
-    for order in ([one, other], [other, one]):
+def test_the_better_of_two(first: Any, second: Any, limits: dict[str, Any], expected: str) -> None:
+    for order in ([first, second], [second, first]):
         assert compared(order, CampaignLimits.model_validate(limits)).recommended == expected
 
 
@@ -155,7 +155,7 @@ def test_a_narrow_range_wins_over_a_cheaper_guess() -> None:
     """80 % sure: a factor of 3 both ways makes 100 up to 100 x 3^(0.8416 / 1.6449) = 175; of 120 exactly, 120."""
     answer = compared([option("guess", 10, 100, spread=3.0), option("exact", 10, 120)])
     assert answer.recommended == "exact"
-    guess = next(one for one in answer.options if one.id == "guess")
+    guess = next(option for option in answer.options if option.id == "guess")
     assert guess.usd_confident == pytest.approx(100 * 3 ** (0.8416 / 1.6449), rel=1e-3)
 
 
@@ -221,7 +221,7 @@ def test_a_dominated_option_names_what_beats_it() -> None:
     assert why(answer, "bad") == (
         "good is better in both: slower (11 hours against 10 hours), more expensive (12.00 USD against 10.00 USD)"
     )
-    assert [one.pareto for one in answer.options] == [True, False]
+    assert [option.pareto for option in answer.options] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_dominated_option_names_what_beats_it() -> None:
         pytest.param((10, 12), "good is as fast, and cheaper (10.00 USD against 12.00 USD)", id="as fast"),
     ],
 )
-def test_what_is_equal_is_not_called_better(bad, said) -> None:
+def test_equal_figures_are_not_called_better(bad, said) -> None:
     assert why(compared([option("good", 10, 10), option("bad", *bad)]), "bad") == said
 
 
@@ -251,7 +251,7 @@ def test_a_chance_that_is_just_too_low_does_not_read_as_what_is_asked_for() -> N
 def test_a_stale_spot_price_dominates_no_firm_option() -> None:
     spot = option("spot", 10, 10, price_kind=PriceKind.SPOT, price_stale=True)
     answer = compared([spot, option("firm", 11, 12)])
-    assert [one.id for one in answer.options] == ["spot", "firm"]
+    assert [option.id for option in answer.options] == ["spot", "firm"]
     assert list(answer.options[1].why_not_codes) == ["not_preferred"]
 
 
@@ -271,7 +271,7 @@ def test_an_option_without_a_price_is_never_recommended_and_keeps_its_reason() -
     assert not answer.options[-1].pareto
 
 
-def test_what_does_not_fit_is_never_recommended() -> None:
+def test_an_option_that_does_not_fit_is_never_recommended() -> None:
     assert compared([option("small", 1, 1, fits=False), option("large", 9, 9)]).recommended == "large"
 
 
@@ -313,13 +313,13 @@ def test_the_recommended_option_keeps_the_budget_and_is_not_far_from_the_cheapes
     taken = answer.options[0]
     assert taken.chance_budget >= 0.8
     cheapest = min(usd for _, usd in chosen) * factor
-    slowest_first = [one for one in answer.options if one.chance_budget and one.chance_budget >= 0.8]
-    slower = max(one.campaign_hours.value for one in slowest_first) / taken.campaign_hours.value
+    slowest_first = [option for option in answer.options if option.chance_budget and option.chance_budget >= 0.8]
+    slower = max(option.campaign_hours.value for option in slowest_first) / taken.campaign_hours.value
     rounds = 0
     while slower > 5:
         slower, rounds = slower / 5, rounds + 1
     assert taken.usd_confident <= max(cheapest * 1.1, cheapest + 0.01 * budget) * 2**rounds * (1 + 1e-9)
-    assert len({one.id for one in answer.options}) == len(chosen)
+    assert len({option.id for option in answer.options}) == len(chosen)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +349,9 @@ def test_a_guess_without_a_range_counts_with_a_factor() -> None:
     guessed = Quantity(value=20, low=20, high=20, unit=Unit.HOURS, basis=Basis.ASSUMED, source="by hand")
     answer = compared([option("guess", 20, 1, campaign_hours=guessed), option("known", 20, 50)], rules)
     assert answer.recommended == "known"
-    assert next(one for one in answer.options if one.id == "guess").chance_deadline == pytest.approx(0.770, abs=0.001)
+    assert next(option for option in answer.options if option.id == "guess").chance_deadline == pytest.approx(
+        0.770, abs=0.001
+    )
 
 
 @pytest.mark.parametrize("stale", [(True, False), (False, True), (True, True), (False, False)])
@@ -367,7 +369,7 @@ def test_the_age_of_a_price_counts_in_its_cost_alone(stale) -> None:
         pytest.param(PriceKind.SAVINGS_1Y, "the term", id="a savings plan"),
     ],
 )
-def test_what_is_paid_ahead_is_called_what_it_is(kind, ahead):
+def test_a_prepayment_is_called_a_block_or_a_term(kind, ahead):
     """95 USD by the hour are likely less than the 100 that are paid ahead; 100 / 95 = 1.05."""
     paid = option("paid", 10, 100, price_kind=kind, smallest_purchase_usd=quantity(100, Unit.USD))
     answer = compared([paid, option("hours", 10, 95, spread=1.9, price_kind=PriceKind.ON_DEMAND)])

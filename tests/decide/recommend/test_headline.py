@@ -21,7 +21,7 @@ OURS = {"site": "ours", "offer": None, "hold": "have"}
 FIRST_WORDS = ("Keep", "Rent", "Buy", "Use", "Mix", "Measure", "Best", "Nothing")
 
 
-def said(*options: CampaignOption, **limits: Any) -> list[str]:
+def headline_of(*options: CampaignOption, **limits: Any) -> list[str]:
     left_whole = limits.pop("left_whole", None)
     return list(compared(list(options), CampaignLimits.model_validate(limits), left_whole).headline)
 
@@ -65,7 +65,7 @@ def said(*options: CampaignOption, **limits: Any) -> list[str]:
     ],
 )  # fmt: skip
 def test_the_deed(chosen: CampaignOption, expected: str) -> None:
-    assert said(chosen)[0] == expected
+    assert headline_of(chosen)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_deed(chosen: CampaignOption, expected: str) -> None:
     [(0.8, "4 in 5 sure"), (0.9, "9 in 10 sure"), (0.5, "1 in 2 sure"), (0.95, "19 in 20 sure"), (0.85, "85 % sure")],
 )
 def test_confidence_in_words(confidence: float, words: str) -> None:
-    assert said(option("a", 1, 1), confidence=confidence)[0].endswith(f"{words}.")
+    assert headline_of(option("a", 1, 1), confidence=confidence)[0].endswith(f"{words}.")
 
 
 @pytest.mark.parametrize(
@@ -86,15 +86,17 @@ def test_confidence_in_words(confidence: float, words: str) -> None:
     ],
 )
 def test_a_divided_network_is_named_before_anything_is_spent(split: Split, degrees: str) -> None:
-    sentence = said(option("cards", 10, 10, split=split, throughput=GUESS))[1]
+    sentence = headline_of(option("cards", 10, 10, split=split, throughput=GUESS))[1]
     assert sentence == f"Your trainer must split the model ({degrees}): try a step first."
     assert len(sentence.split()) <= 20
-    assert not any("split" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
+    assert not any("split" in line for line in headline_of(option("cards", 10, 10, throughput=GUESS)))
 
 
 def test_the_trainer_that_divides_a_network_is_named() -> None:
     cards = option("cards", 10, 10, split=Split(tensor=4), trainers=("torchtitan",), throughput=GUESS)
-    assert said(cards)[1] == "Your trainer must split the model (tensor 4), as torchtitan does: try a step first."
+    assert (
+        headline_of(cards)[1] == "Your trainer must split the model (tensor 4), as torchtitan does: try a step first."
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,13 +106,11 @@ def test_the_trainer_that_divides_a_network_is_named() -> None:
         pytest.param(12, None, id="the same one wins either way"),
     ],
 )
-def test_what_is_best_without_dividing_the_network_is_said_where_it_is_another(
-    hours_whole: float, expected: str | None
-) -> None:
+def test_the_best_undivided_option_is_named_if_it_is_another(hours_whole: float, expected: str | None) -> None:
     rented = option("rented", 20, 90)
     cards = option("cards", 10, 10, split=Split(tensor=4), trainers=("torchtitan",), throughput=GUESS)
     whole = [option("cards", hours_whole, 10, throughput=GUESS), rented]
-    sentences = said(cards, rented, deadline=TODAY + timedelta(days=3), left_whole=whole)
+    sentences = headline_of(cards, rented, deadline=TODAY + timedelta(days=3), left_whole=whole)
     assert sentences[0].startswith("Rent cards")
     if expected is None:
         assert not any("Without dividing" in line for line in sentences)
@@ -136,13 +136,14 @@ def test_an_owned_machine_that_is_sooner_is_named_before_a_rented_one_that_is_so
     """30 hours for 3 USD are recommended: 12 hours for 5 USD are 2.5 times as fast, and 8 hours cost 232 USD."""
     ours = [option("pc", 30, 3, **OURS), option("server", 12, 5, **OURS | {"site": "server"})]
     assert (
-        said(*ours, option("rent", 8, 232))[1] == "Sooner: server, done in 12 hours, at most 5.00 USD of electricity."
+        headline_of(*ours, option("rent", 8, 232))[1]
+        == "Sooner: server, done in 12 hours, at most 5.00 USD of electricity."
     )
-    assert said(ours[0], option("rent", 8, 232))[1] == "Sooner: rent, done in 8.0 hours, at most 232 USD."
+    assert headline_of(ours[0], option("rent", 8, 232))[1] == "Sooner: rent, done in 8.0 hours, at most 232 USD."
 
 
-def test_that_no_firm_option_exists_is_said() -> None:
-    assert "no firm option" in " ".join(said(option("spot", 10, 10, price_kind=PriceKind.SPOT)))
+def test_a_headline_says_that_no_firm_option_exists() -> None:
+    assert "no firm option" in " ".join(headline_of(option("spot", 10, 10, price_kind=PriceKind.SPOT)))
 
 
 def test_the_measured_option_stands_beside_a_modelled_one() -> None:
@@ -184,8 +185,8 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_is_said_beside(chosen: CampaignOption, expected: str) -> None:
-    assert expected in " ".join(said(chosen)[1:])
+def test_the_remarks_of_a_headline(chosen: CampaignOption, expected: str) -> None:
+    assert expected in " ".join(headline_of(chosen)[1:])
 
 
 @pytest.mark.parametrize(
@@ -207,14 +208,14 @@ def test_what_is_said_beside(chosen: CampaignOption, expected: str) -> None:
         pytest.param(None, "This exact setup was not measured.", id="nothing known"),
     ],
 )  # fmt: skip
-def test_a_figure_of_one_s_own_is_no_measurement_of_nobody(known: str | None, sentence: str) -> None:
-    assert said(option("a", 1, 1, throughput=GUESS, known_from=known))[1:] == [sentence]
+def test_the_remark_on_a_modelled_speed_names_a_figure_of_one_s_own(known: str | None, sentence: str) -> None:
+    assert headline_of(option("a", 1, 1, throughput=GUESS, known_from=known))[1:] == [sentence]
 
 
-def test_what_stands_there_and_costs_less_is_named_first() -> None:
+def test_a_cheaper_owned_machine_is_named_first() -> None:
     """10.80 USD are within 10 % of 10, and twice as fast."""
     ours, quick = option("ours", 30, 10, **OURS), option("quick", 10, 10.8, price_stale=True, price_age_days=64)
-    assert said(ours, quick) == [
+    assert headline_of(ours, quick) == [
         "Rent quick: done in 10 hours, at most 11 USD, 4 in 5 sure.",
         "Cheaper, and already yours: ours, done in 30 hours, at most 10 USD of electricity.",
         "The price of quick is 64 days old: run planner prices refresh first.",
@@ -222,17 +223,17 @@ def test_what_stands_there_and_costs_less_is_named_first() -> None:
 
 
 def test_a_faster_option_is_named_where_it_is_much_faster() -> None:
-    assert said(option("slow", 100, 10), option("quick", 30, 500))[1] == (
+    assert headline_of(option("slow", 100, 10), option("quick", 30, 500))[1] == (
         "Sooner: quick, done in 30 hours, at most 500 USD."
     )
-    assert len(said(option("slow", 100, 10), option("quick", 80, 500))) == 1
+    assert len(headline_of(option("slow", 100, 10), option("quick", 80, 500))) == 1
 
 
 def test_the_cheapest_purchase_is_named_where_another_option_is_taken() -> None:
     dear = option(
         "server", 10, 5, hold="buy", pay_now_usd=quantity(34_700, Unit.USD), cash_usd=quantity(34_705, Unit.USD)
     )
-    assert said(option("ours", 10, 10, **OURS), dear)[1] == "The cheapest to buy, server, is 34,700 USD at once."
+    assert headline_of(option("ours", 10, 10, **OURS), dear)[1] == "The cheapest to buy, server, is 34,700 USD at once."
 
 
 def test_nothing_fits_names_the_limit_and_what_it_would_take() -> None:
@@ -263,7 +264,7 @@ def test_best_chance_where_it_was_measured() -> None:
 
 def test_a_long_name_leaves_no_room_for_what_is_asked() -> None:
     guess = option("2 nodes of our own, 16x RTX 3090", 5, 90, spread=2.0, throughput=GUESS)
-    first = said(guess, budget_usd=100.0)[0]
+    first = headline_of(guess, budget_usd=100.0)[0]
     assert first == "Measure first: 2 nodes of our own, 16x RTX 3090 stays in the budget with a chance of 60 %."
 
 
@@ -277,7 +278,7 @@ def test_many_nodes_are_asked_for() -> None:
     )
 
 
-def test_nobody_can_be_estimated_and_a_deadline_has_passed() -> None:
+def test_a_headline_says_why_nothing_fits() -> None:
     nothing = compared([option("a", None, None)])
     assert (nothing.recommended, nothing.nearest) == (None, None)
     assert nothing.headline[0] == "Nothing fits: of no option are both time and cost known."
@@ -285,8 +286,8 @@ def test_nobody_can_be_estimated_and_a_deadline_has_passed() -> None:
     assert compared([option("a", 1, 1)], passed).headline == ("Nothing fits: the deadline 2026-11-01 has passed.",)
 
 
-def test_a_start_in_the_past_is_said() -> None:
-    assert "The start 2020-01-01 lies in the past." in said(option("a", 1, 1), start=date(2020, 1, 1))
+def test_a_headline_mentions_a_start_in_the_past() -> None:
+    assert "The start 2020-01-01 lies in the past." in headline_of(option("a", 1, 1), start=date(2020, 1, 1))
 
 
 drawn = st.builds(
@@ -307,7 +308,7 @@ drawn = st.builds(
 )
 
 
-@given(st.lists(drawn, min_size=1, max_size=6, unique_by=lambda one: one.id), st.sampled_from([None, 50.0, 5e5]))
+@given(st.lists(drawn, min_size=1, max_size=6, unique_by=lambda option: option.id), st.sampled_from([None, 50.0, 5e5]))
 def test_at_most_three_sentences_of_twenty_words(options: list[CampaignOption], budget: float | None) -> None:
     answer = compared(options, CampaignLimits(budget_usd=budget, deadline=date(2027, 3, 1)))
     assert 1 <= len(answer.headline) <= 3

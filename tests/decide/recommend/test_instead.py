@@ -1,4 +1,4 @@
-"""What to take if the first is sold out, and how to ask for machines that nobody says can be had."""
+"""The next best option if the first is sold out, and the request for a quote of machines of unknown supply."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ OURS = {"site": "ours", "offer": None, "hold": "have"}
             id="the same machine at a firm price",
         ),
         pytest.param([option("a", 10, 10), option("ours", 10, 20, **OURS)], "ours", id="what stands there"),
-        pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="nobody buys for an hour's wait"),
+        pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="no purchase for an hour's wait"),
         pytest.param([option("ours", 10, 10, **OURS), option("b", 10, 20)], None, id="what one has is not sold out"),
         pytest.param([option("a", 10, 10)], None, id="nothing else"),
         pytest.param([option("leased", 10, 10, **LEASED), option("b", 10, 20)], "b", id="no lease for itself"),
@@ -85,5 +85,5 @@ def test_a_request_ends_with_the_calendar(hours):
 
 
 @pytest.mark.parametrize("nodes", [1, 8])
-def test_what_counts_as_to_be_had_needs_no_request(nodes):
+def test_available_machines_need_no_request(nodes):
     assert quote_request(option("a", 10, 10, nodes=nodes, **FIRM), CampaignLimits(), today=TODAY) is None

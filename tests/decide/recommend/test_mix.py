@@ -1,4 +1,4 @@
-"""Runs divided over options, where that beats every option alone. Figures by hand from steps and prices of the plan."""
+"""Runs divided over options if that beats every option alone. Figures by hand from steps and prices of the plan."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def advised(options: list[dict[str, Any]], **limits: Any) -> RecommendationDocum
 
 
 HALF = [option(OWN, 12.0), option(P5EN, 2.0)]
-"""Until 2026-12-13 are 312 h: 26 runs of 12 h on the own machine, 24 of 120 USD on p5en."""
+"""There are 312 h until 2026-12-13: 26 runs of 12 h on the own machine, 24 of 120 USD on p5en."""
 
 
 def test_the_own_machine_does_what_it_can_in_time():
     found = answered(HALF, deadline="2026-12-13")
     assert found.mix is not None
-    assert {one.option: one.runs for one in found.mix.placements} == {
+    assert {placed.option: placed.runs for placed in found.mix.placements} == {
         "dgx-station-v100": 26, "aws/p5en.48xlarge:us-east-1:on_demand": 24,
     }  # fmt: skip
     assert found.mix.campaign_usd.value == pytest.approx(26 * 1.2 + 24 * 120)
@@ -68,7 +68,7 @@ def test_the_own_machine_does_what_it_can_in_time():
     assert all(len(sentence.split()) <= 20 for sentence in found.headline)
 
 
-def test_where_no_option_alone_keeps_the_limits_a_mix_may():
+def test_a_mix_may_keep_limits_that_no_option_alone_keeps():
     """A budget of 4,000 USD: the own machine is late, p5en costs 6,000."""
     found = answered(HALF, deadline="2026-12-13", budget_usd=4000.0)
     assert found.mix is not None
@@ -93,14 +93,14 @@ def test_no_mix(limits):
     assert not found.headline[0].startswith("Mix")
 
 
-def test_what_saves_little_is_not_worth_two_machines():
+def test_a_small_saving_is_not_worth_two_machines():
     """p4d does 2 of 50 runs in time for 118 USD each instead of 120: 0.1 %."""
     little = [option(P4D, 5.9), option(P5EN, 2.0)]
     assert answered(little, deadline="2026-12-05").mix is None
 
 
 def test_the_fastest_uses_all_machines():
-    """In 6 h p5en does 3 runs, the own machine none; p4d of 2 h another 3."""
+    """p5en and p4d each do 3 runs of 2 h in 6 h."""
     found = answered([option(P4D, 2.0), option(P5EN, 2.0)], runs=6, prefer="time")
     assert found.mix is not None
     assert found.mix.campaign_hours.value == pytest.approx(6.0)
@@ -115,7 +115,7 @@ def test_without_a_deadline_a_mix_is_not_much_slower(opens, mixed):
     assert (found.mix is not None) is mixed
 
 
-def test_a_doubtful_measurement_and_an_old_price_are_said():
+def test_a_doubtful_measurement_and_an_old_price_are_mentioned():
     old = {"offer": "lambda/gpu_8x_h100_sxm5", "price": "on_demand"}
     found = answered([option(OWN, 12.0), option(old, 2.0)], deadline="2026-12-13")
     assert found.mix is not None
@@ -124,7 +124,7 @@ def test_a_doubtful_measurement_and_an_old_price_are_said():
 
 
 def test_three_options_are_named_as_far_as_twenty_words_hold():
-    """In 72 h one machine of each does 6, 36 and 14 runs: none does all 40."""
+    """One machine of each does 6, 36 and 14 runs in 72 h: none does all 40."""
     options = [option(OWN, 12.0), option(P5EN, 2.0, quota=1), option(P4D, 5.0, quota=1)]
     found = answered(options, deadline="2026-12-03", runs=40)
     assert found.mix is not None
@@ -135,25 +135,24 @@ def test_three_options_are_named_as_far_as_twenty_words_hold():
 
 def test_recommend_puts_a_mix_on_the_calendar():
     found = advised(HALF, deadline="2026-12-13")
-    assert [(one.option, one.runs, str(one.end)) for one in found.placements] == [
+    assert [(placed.option, placed.runs, str(placed.end)) for placed in found.placements] == [
         ("dgx-station-v100", 26, "2026-12-13"), ("aws/p5en.48xlarge:us-east-1:on_demand", 24, "2026-12-02"),
     ]  # fmt: skip
     assert found.feasible
     assert found.headline[0].startswith("Mix 2")
     assert found.simulated is not None
     assert found.simulated.chance_deadline == 1.0
-    why = {one.option: one.why_not for one in found.alternatives}
+    why = {other.option: other.why_not for other in found.alternatives}
     assert str(why["dgx-station-v100"]).startswith("does 26 of them; alone: ends on 2026-12-25")
     assert str(why["aws/p5en.48xlarge:us-east-1:on_demand"]).startswith("does 24 of them; alone: 2.1 times the cost")
-    assert {one.confidence for one in found.at_confidence} == {0.5, 0.8, 0.95}
-    assert all(len(one.options) == 2 for one in found.at_confidence)
+    assert {row.confidence for row in found.at_confidence} == {0.5, 0.8, 0.95}
+    assert all(len(row.options) == 2 for row in found.at_confidence)
 
 
 def test_a_mix_turns_where_another_option_costs_as_much():
-    """Beside 24 runs of 120 USD on p5en stands p4d with runs of 4 h for 140: 24 x 4 h fit. Above 70 USD an hour p5en
-    costs as much."""
+    """p5en does 24 runs of 120 USD; p4d could do them in 4 h for 140 USD each. At 70 USD an hour p5en costs as much."""
     found = advised([*HALF, option(P4D, 4.0, usd_per_hour=35.0)], deadline="2026-12-13")
-    turns = {(one.input, one.option, one.side): one for one in found.turning_points}
+    turns = {(point.input, point.option, point.side): point for point in found.turning_points}
     price = turns["price", "aws/p5en.48xlarge:us-east-1:on_demand", "above"]
     assert price.today == 60
     assert price.at == pytest.approx(70, rel=0.03)
@@ -171,11 +170,11 @@ def test_the_chance_that_no_plan_reaches_has_no_price():
     fixed["step"] |= {"low_seconds": 0.5, "high_seconds": 8.0}
     found = advised([wide, fixed], deadline="2026-12-06", confidence=0.5)
     assert found.placements
-    sure = {one.confidence: one for one in found.at_confidence}
+    sure = {row.confidence: row for row in found.at_confidence}
     assert (sure[0.95].options, sure[0.95].usd, sure[0.95].recommended) == ((), None, None)
 
 
-def test_a_doubtful_measurement_is_said_before_the_option_alone():
+def test_a_doubtful_measurement_is_mentioned_before_the_option_alone():
     alone = each_alone(plan(HALF, deadline="2026-12-13"), bundled_catalog(), today=TODAY)
     chosen = best_mix(alone, bundled_catalog(), today=TODAY)
     assert chosen is not None

@@ -1,4 +1,4 @@
-"""What two options say of each other where they err by the same causes: counted by hand."""
+"""Comparison of options whose errors have the same causes: counted by hand."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def doubtful(value: float, unit: Unit, within: float = 2.0) -> Quantity:
 
 
 def rented(name: str, usd: float, *causes: tuple[str, float]) -> CampaignOption:
-    """10 h within 2, all of it paid by the hour."""
+    """Return an option of 10 h within a factor of 2, paid by the hour."""
     made = option(name, 10.0, usd, usd_confident=usd)
     costs = {each: doubtful(usd, Unit.USD) for each in ("campaign_usd", "cash_usd", "to_pay_usd")}
     hours = {"campaign_hours": doubtful(10.0, Unit.HOURS), "error_causes": causes}
     return made.model_copy(update=costs | hours)
 
 
-def said(first: CampaignOption, other: CampaignOption, **limits: object) -> list[str]:
+def notes_of(first: CampaignOption, other: CampaignOption, **limits: object) -> list[str]:
     asked = CampaignLimits.model_validate(limits)
     return list(surer_than(first, [first, other], asked, today=TODAY))
 
@@ -41,11 +41,11 @@ def test_costs_that_err_by_themselves_are_compared_so():
     """No bill says what is paid by the hour, so that each one's price is its own."""
     cheap, dear = rented("a", 100.0, PRACTICE), rented("b", 110.0, PRACTICE)
     share = NormalDist().cdf(math.log(1.1) / (math.sqrt(2) * math.log(2) / TAIL))
-    assert said(cheap, dear) == [f"a costs less than b in {100 * share:.0f} of 100 simulated campaigns"]
+    assert notes_of(cheap, dear) == [f"a costs less than b in {100 * share:.0f} of 100 simulated campaigns"]
 
 
-def test_what_both_have_in_common_cancels():
-    """The same machine at 10.0 and 10.5 USD an hour: however long its work takes, the cheaper one stays cheaper."""
+def test_a_common_error_cancels():
+    """One machine costs 10.0 or 10.5 USD an hour: however long its work takes, the cheaper region stays cheaper."""
     dearer = P4D | {"region": "us-west-2", "usd_per_hour": 10.5}
     answer = plans.compare(plan_of([P4D, dearer], within=3.0), bundled_catalog(), today=TODAY)
     assert not any("simulated campaigns" in note for note in answer.notes)
@@ -53,13 +53,13 @@ def test_what_both_have_in_common_cancels():
     assert hours[0] == hours[1] != ()
 
 
-def test_nothing_is_said_of_costs_that_are_far_apart_or_where_time_decides():
-    assert said(rented("a", 100.0), rented("b", 130.0)) == []
-    assert said(rented("a", 100.0), rented("b", 110.0), prefer=Prefer.TIME) == []
+def test_no_comparison_of_costs_far_apart_or_if_time_decides():
+    assert notes_of(rented("a", 100.0), rented("b", 130.0)) == []
+    assert notes_of(rented("a", 100.0), rented("b", 110.0), prefer=Prefer.TIME) == []
 
 
 def test_ranges_without_what_all_share():
-    """Of hours within 2 by two equal causes one is left: within 2 ^ sqrt(1/2)."""
+    """Hours are within 2 by two equal causes. Without the common one they are within 2 ^ sqrt(1/2)."""
     half = math.log(2) / TAIL * math.sqrt(0.5)
     options = [rented(name, 100.0, ("practice typical", half), (name, half)) for name in ("a", "b")]
     assert ranges_apart(options[:1], CampaignLimits(), today=TODAY) == {}

@@ -23,7 +23,7 @@ YEAR = 8766.0
 
 
 def paid(name: str, *, usd: float = 0.0, won: float = 0.0, **changes: Any) -> CampaignOption:
-    """An option that costs `usd` in USD and `won` in KRW, at 1,000 KRW a USD."""
+    """Return an option that costs `usd` in USD and `won` in KRW, at 1,000 KRW a USD."""
     parts = [("USD", usd), ("KRW", won / WON.per_usd)]
     lines = tuple(
         BillLine(

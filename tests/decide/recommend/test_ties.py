@@ -1,4 +1,4 @@
-"""Which of the options that are as good as the cheapest comes first."""
+"""Order of the options that are as good as the cheapest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def first(options: list[CampaignOption], limits: CampaignLimits) -> str:
         pytest.param((1, 2), (391, 176), (3.8, 2.3), 100_000, id="twice as dear in a large budget"),
     ],
 )
-def test_what_is_dearer_and_later_is_not_taken_for_its_fewer_nodes(nodes, usd, hours, budget):
+def test_fewer_nodes_do_not_justify_higher_cost_and_later_end(nodes, usd, hours, budget):
     limits = CampaignLimits(deadline=DEADLINE, budget_usd=budget)
     few, many = (option(f"{n} nodes", h, u, nodes=n) for n, h, u in zip(nodes, hours, usd, strict=True))
     assert first([few, many], limits) == many.id
@@ -49,7 +49,7 @@ def test_more_money_takes_no_rent_that_costs_over_one_and_a_half_times_as_much(b
     assert first([option("1 node", 2.9, 270), two], limits) == "2 nodes"
 
 
-def test_what_is_surer_may_be_dearer_and_later():
+def test_a_surer_option_may_cost_more_and_end_later():
     """A measured option within a tenth of the cheapest comes before a modelled one."""
     modelled = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
     options = [option("measured", 11, 105), option("modelled", 10, 100, throughput=modelled)]
@@ -77,25 +77,25 @@ LIMITS = st.builds(
 )
 
 
-@given(options=st.lists(DRAWN, min_size=2, max_size=6, unique_by=lambda one: one.id), limits=LIMITS)
-def test_nothing_comes_first_that_another_one_held_alike_beats_in_cost_time_and_sureness(options, limits):
+@given(options=st.lists(DRAWN, min_size=2, max_size=6, unique_by=lambda option: option.id), limits=LIMITS)
+def test_no_option_comes_first_that_another_of_its_kind_beats_in_cost_time_and_sureness(options, limits):
     best = ranked(options, limits, deadline_hours=960)[0]
     assume(is_feasible(best))
 
-    def as_sure(one: CampaignOption) -> bool:
-        return all(of(one) >= of(best) for of in (chance_of, is_measured, is_firm))
+    def as_sure(option: CampaignOption) -> bool:
+        return all(of(option) >= of(best) for of in (chance_of, is_measured, is_firm))
 
     better = [
-        one.id
-        for one in options
-        if is_feasible(one) and one.hold is best.hold and as_sure(one)
-        and ranking_usd(one) < ranking_usd(best) and hours_of(one) < hours_of(best)
+        option.id
+        for option in options
+        if is_feasible(option) and option.hold is best.hold and as_sure(option)
+        and ranking_usd(option) < ranking_usd(best) and hours_of(option) < hours_of(best)
     ]  # fmt: skip
     assert not better
 
 
 def paid_whole(name: str, usd: float, *, hours: float = 1e9) -> CampaignOption:
-    """Return an option of 40 hours of which credits, that last so long, leave nothing to pay."""
+    """Return an option of 40 hours that credits, which last `hours`, pay in full."""
     return option(name, 40.0, usd, usd_confident=0.0, **paid_by_credits(usd, 500.0, hours=hours))
 
 
@@ -106,7 +106,7 @@ def paid_whole(name: str, usd: float, *, hours: float = 1e9) -> CampaignOption:
         pytest.param([paid_whole("a", 149.0, hours=4_000), paid_whole("b", 149.0, hours=168)], id="what expires first"),
     ],
 )
-def test_of_two_that_credits_pay_whole_more_credit_is_left(options):
+def test_the_option_that_leaves_more_credit_comes_first(options):
     """Cost and hours are equal, and the name is last in the order."""
     assert first(options, CampaignLimits(deadline=DEADLINE)) == "b"
 
@@ -115,7 +115,7 @@ def test_of_two_that_credits_pay_whole_more_credit_is_left(options):
     ("hourly", "chosen"),
     [pytest.param(89.0, "hourly", id="over a tenth cheaper"), pytest.param(91.0, "block", id="less than a tenth")],
 )
-def test_what_is_paid_ahead_yields_to_hours_that_likely_cost_less(hourly, chosen):
+def test_a_block_yields_to_hours_that_likely_cost_less(hourly, chosen):
     """Both cost about as much at the confidence; hours of a block that are not used are lost."""
     block = option("block", 10, 100, paid_ahead_hours=23.5, nodes=1, usd_confident=100.0)
     by_hour = option("hourly", 10, hourly, nodes=2, usd_confident=105.0)

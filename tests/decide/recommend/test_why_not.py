@@ -53,7 +53,7 @@ FASTER_AND_DEARER = {"campaign_hours": 4, "campaign_usd": 25, "recommended_hours
 def test_why_another_option_lost(other: Any, codes: list[str], figures: dict[str, float]) -> None:
     answer = compared([BEST, other])
     assert answer.recommended == "best"
-    (lost,) = (one for one in answer.options if one.id == "other")
+    (lost,) = (option for option in answer.options if option.id == "other")
     assert list(lost.why_not_codes) == codes
     assert {name: value for reason in lost.reasons for name, value in reason.figures.items()} == figures
     assert lost.why_not == text_of(lost.reasons)

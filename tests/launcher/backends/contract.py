@@ -8,7 +8,7 @@ from planner.launcher.plan.backend import Backend, Launch, LaunchPhase
 
 
 def check_never_submitted(backend: Backend, launch: Launch, into: Path) -> None:
-    """Ask for a launch that never was: looking changes nothing, nothing comes home, down is no error and is proven."""
+    """Ask for a launch that never existed: a look changes nothing, no results come, and `down` is proven."""
     status = backend.status(launch)
     assert status.phase in (LaunchPhase.LOST, LaunchPhase.UNKNOWN, LaunchPhase.REFUSED), status
     assert status.launched is None

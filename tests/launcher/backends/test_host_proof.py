@@ -1,4 +1,4 @@
-"""Answers of a host that prove that nothing of a launch is left there."""
+"""Answers of a host that prove the end of a launch there."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_silence_is_no_answer(monkeypatch: pytest.MonkeyPatch, said: str):
 
 
 @pytest.mark.parametrize("footer", [pytest.param("", id="none"), pytest.param("logout\n1234\n", id="a footer")])
-def test_what_a_login_prints_afterwards_is_no_answer(monkeypatch: pytest.MonkeyPatch, footer: str):
+def test_output_after_a_login_is_no_answer(monkeypatch: pytest.MonkeyPatch, footer: str):
     """A footer with a number would count as a process for ever, and its success would hide a script that failed."""
     host = running_host()
     monkeypatch.setattr(host, "_run", lambda *_, **__: f"{BEGINS}\n17\n\n{ENDS} 0\n{footer}")

@@ -126,7 +126,7 @@ def test_a_process_of_the_session_is_found_by_it_alone(backend, started):
 
 
 @pytest.mark.slow
-def test_what_a_job_leaves_behind_ends_with_it(backend, started):
+def test_processes_that_a_job_leaves_behind_end_with_it(backend, started):
     launch, start, _ = started
     pid = start(DAEMON, then="exit 0")
     until(lambda: backend.status(launch).phase.is_over)
@@ -135,7 +135,7 @@ def test_what_a_job_leaves_behind_ends_with_it(backend, started):
 
 
 def test_a_session_of_another_boot_is_not_ours(backend, started):
-    """Its number may belong to anybody now."""
+    """Its process id may belong to another program now."""
     launch, start, job_folder = started
     pid = start(SAME_SESSION)
     traces = job_folder() / "traces"

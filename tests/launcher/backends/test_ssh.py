@@ -49,7 +49,7 @@ def driver(hosts, tmp_path):
 
 
 def run_id(tmp_path: Path, name: str) -> str:
-    """Return a run id of this test alone: runs are told apart by it among all processes of the machine."""
+    """Return a run id that is unique among all processes of the machine."""
     return f"{name}-{os.getpid()}-{tmp_path.name}"[:60]
 
 

@@ -126,7 +126,7 @@ def test_a_probe_that_leaves_nothing_is_too_large_only_where_a_smaller_one_ran(
 
 
 class BenchMachine:
-    """Stands for the processes: rates by micro-batch, and how much of its 100 GiB the device held."""
+    """Substitute for the processes: rates by micro-batch, and the used part of the device's 100 GiB."""
 
     def __init__(self, rates: dict[int, float], reserved_gib: float = 7.0) -> None:
         self.rates, self.reserved_gib = rates, reserved_gib

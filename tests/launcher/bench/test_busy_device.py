@@ -1,4 +1,4 @@
-"""A device that others use: the benchmark does not start there, and says why; where allowed, its verdict says it."""
+"""A busy device: the benchmark refuses to start there, and says why; if allowed, its verdict mentions it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def problem(in_use_gib, busy):
 
 really, device_load.problem = device_load.problem, problem
 """
-"""A machine whose device others use, for every Python process of the run."""
+"""Code that makes the device busy for every Python process of the run."""
 SENTENCE = "17.5 GiB of its memory are in use and kernels run on it 40% of the time, by other processes"
 
 

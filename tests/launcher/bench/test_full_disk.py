@@ -1,4 +1,4 @@
-"""A disk without room: the run goes on, its record comes by the last line of its output, and a person is told."""
+"""A full disk: the run goes on, its record comes in the last line of its output, and a message says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EC2, Cost Explorer and pushed results on moto: what is found, what it costs, which rights it takes."""
+"""EC2, Cost Explorer and pushed results on moto: found machines, their cost, and the rights that this needs."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def push(key: str, text: str, bucket: str = "planner-runs") -> None:
 
 
 @pytest.mark.parametrize("prefix", ["", "team/pushed"], ids=["no prefix", "a prefix"])
-def test_what_nodes_pushed_comes_home(cloud, tmp_path, run, prefix):
+def test_results_that_nodes_pushed_are_collected(cloud, tmp_path, run, prefix):
     root = f"{prefix}/" if prefix else ""
     push(f"{root}{run}/node-0/start-1/result.json", "{}")
     push(f"{root}{run}/node-0/start-1/result.json.steps.jsonl", "step\n")

@@ -1,4 +1,4 @@
-"""Storage that machines leave on EC2 (moto): found by tag or id, with its price, and deleted only where it is ours."""
+"""Storage that machines leave on EC2 (moto): found by tag or id, with its price, and deleted only if it is ours."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_volume_that_was_seen_at_a_machine_is_known_by_its_id_and_not_ours_for
     assert (seen.run_id, seen.labelled) == ("one", False)
 
 
-def test_what_is_at_a_machine_or_of_others_is_not_left(cloud):
+def test_attached_volumes_and_those_of_others_are_not_left_behind(cloud):
     instance = client().run_instances(ImageId="ami-1e749f67", MinCount=1, MaxCount=1, **tagged("instance"))[
         "Instances"
     ][0]
@@ -95,8 +95,8 @@ def test_a_region_that_forbids_to_look_says_so(cloud):
 
 
 @pytest.mark.parametrize("refused", ["DescribeRegions", "DescribeVolumes"])
-def test_volumes_that_ec2_does_not_list_are_said_in_one_line(cloud, refused):
-    """Leftovers in a workspace that has launched on EC2, whatever `reap` finds out of the machines."""
+def test_volumes_that_ec2_does_not_list_give_one_line(cloud, refused):
+    """Leftovers are reported in a workspace that has launched on EC2, whether `reap` finds machines or not."""
     cloud.ask("refuse", code="InternalError", status=500, after=0, only=refused)
     launch = launch_of(Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-west-2"))
     lines = [left for answer in storage_of_anybody([launch]) for left in storage_leftovers(answer)]

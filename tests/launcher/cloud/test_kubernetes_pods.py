@@ -1,4 +1,4 @@
-"""Pods that were seen before are known by name and unique id, whatever labels they have now."""
+"""Pods that were seen before are recognised by name and unique id, even with other labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacity Blocks and reservations: nothing is started beside them, at a price that was not agreed to."""
+"""Capacity Blocks and reservations: no machine is started outside them, at a price that was not agreed to."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_block_with_room_for_all_nodes_is_taken(aws):
         pytest.param({"reservationType": "default"}, "of type default, and must be capacity-block", id="no block"),
     ],
 )
-def test_what_would_be_started_beside_it_is_not_submitted(aws, changes, problem):
+def test_a_launch_that_would_miss_its_reservation_is_not_submitted(aws, changes, problem):
     aws.ask("reserve", **HELD | changes)
     with pytest.raises(NodeError, match=problem):
         check_reservation(BLOCK)
@@ -62,5 +62,5 @@ def machine(reservation: str | None, *, alive: bool = True) -> ListedMachine:
         pytest.param([machine("cr-1"), machine(None, alive=False)], "cr-1", id="dead ones do not count"),
     ],
 )
-def test_where_the_machines_of_a_launch_are(machines, expected):
+def test_the_reservation_of_the_machines_of_a_launch(machines, expected):
     assert reservation_of(machines, BLOCK) == expected

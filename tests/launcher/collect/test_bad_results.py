@@ -1,4 +1,4 @@
-"""A result.json is somebody else's text: whatever it holds, it is read, or it is one problem."""
+"""A result.json is untrusted: any content is either read or reported as one problem."""
 
 from __future__ import annotations
 

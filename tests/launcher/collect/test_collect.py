@@ -39,7 +39,7 @@ def test_three_starts_give_the_median_and_the_whole_range(result: MakeResult) ->
     assert record.samples == 340
 
 
-def test_what_must_be_said_of_a_cut_comes_with_its_result(result: MakeResult) -> None:
+def test_the_note_on_a_cut_network_comes_with_its_result(result: MakeResult) -> None:
     """Also where the result was carried over by hand: the node echoes the spec."""
     cut = bundled_catalog().presets["llama3-8b"].cut(layers=4)
     record = record_of([result(spec=spec_of(cut, BenchSettings(devices=8)))], aliases=ALIASES)
@@ -81,7 +81,7 @@ def test_several_starts_each_name_their_own_problem_and_are_held_against_each_ot
     )
 
 
-def test_what_proves_strategy_and_precision_is_in_the_record(result: MakeResult) -> None:
+def test_the_record_has_the_proof_of_strategy_and_precision(result: MakeResult) -> None:
     probes = (Probe(micro_batch=4, samples_per_s=100.0), Probe(micro_batch=8, samples_per_s=None))
     record = record_of([result()], aliases=ALIASES, probes=probes)
     assert record.state_bytes == {"parameter_bytes": 1, "gradient_bytes": 2, "optimizer_bytes": 3}
@@ -130,14 +130,14 @@ def test_a_result_of_before_these_keys_is_still_read(result: MakeResult) -> None
         pytest.param({"surprise": 1}, InputError, "surprise", id="an unknown field"),
     ],
 )
-def test_what_is_no_measurement_is_refused(
+def test_a_result_that_is_no_measurement_is_refused(
     result: MakeResult, changes: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         record_of([result(**changes)], aliases=ALIASES)
 
 
-def test_an_accelerator_that_nobody_knows_keeps_its_own_name(result: MakeResult) -> None:
+def test_an_unknown_accelerator_keeps_its_own_name(result: MakeResult) -> None:
     unknown = result(environment={"accelerator_name": "ACME Turbo 9000", "cpu_model": "a CPU", "cpu_cores": 8})
     assert record_of([unknown], aliases=ALIASES).hardware.accelerator == "acme-turbo-9000"
 

@@ -54,7 +54,7 @@ def test_the_headline_is_doubted_for_its_window_of_30_s_alone() -> None:
         ),
     ],
 )
-def test_what_holds_a_device_back(changes: dict[str, Any], said: str | None) -> None:
+def test_throttling_of_a_device_is_named(changes: dict[str, Any], said: str | None) -> None:
     telemetry = copy.deepcopy(h100_document("qwen3-0.6b-compiled")["telemetry"])
     telemetry["devices"][0] |= changes
     found = [problem for problem in problems("qwen3-0.6b-compiled", telemetry=telemetry) if "window" not in problem]
@@ -151,7 +151,7 @@ def test_a_run_beside_other_processes_says_so_and_its_memory_is_not_compared() -
         pytest.param("vit-b16", 2913 * 105.2e9 / 989.4e12, 0.24, id="vit-b16, compiled"),
     ],
 )
-def test_what_one_h100_reached_is_over_the_workloads_least(name: str, reached: float, least: float) -> None:
+def test_the_speed_of_one_h100_exceeds_the_least_of_the_workload(name: str, reached: float, least: float) -> None:
     """A run at half of that speed is under it."""
     result = h100_result(name)
     expected = expect_from(bundled_catalog())(result, "H100-SXM")

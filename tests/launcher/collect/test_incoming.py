@@ -1,4 +1,4 @@
-"""Files that a node sends: neither links nor names that are ours come in, and what came before a failure stays."""
+"""Files that a node sends: links and our own names are refused, and files that came before a failure stay."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_links_and_devices_stay_out_and_files_come_whole(tmp_path):
     assert (into / "driver.lock").read_text() == "held"
 
 
-def test_what_came_before_a_failure_stays(tmp_path):
+def test_files_that_came_before_a_failure_stay(tmp_path):
     with pytest.raises(NodeError, match="cut off"), incoming(tmp_path) as staged:  # noqa: PT012  as a copy does
         (staged / "job.log").write_text("a step")
         raise NodeError("the connection was cut off")
@@ -74,14 +74,14 @@ def test_a_client_that_was_killed_leaves_nothing_in_the_way(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path):
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
     place = tmp_path / "file"
     place.write_text("")
     with pytest.raises(NodeError, match=r"file: cannot be written"), incoming(place):
         pytest.fail("nothing can be copied there")
 
 
-def test_what_is_of_another_kind_than_ours_is_left_out_and_named(tmp_path):
+def test_files_of_another_kind_are_left_out_and_named(tmp_path):
     """A folder in the place of the log and a file in that of a start: the good start stays."""
     (tmp_path / "job.log").write_text("SkyPilot's")
     for _ in range(2):  # what was named once is named after the next copy too

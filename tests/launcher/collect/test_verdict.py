@@ -1,4 +1,4 @@
-"""Every gate: what triggers it, and what it says. One fault each, so that one sentence comes out."""
+"""Every gate with one fault that triggers it, and the one sentence that it gives."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_nothing_speaks_against_a_good_run(result: MakeResult) -> None:
         pytest.param({"memory": {"allocator_retries": 3.0}}, "tried again 3 times", id="allocator retries"),
     ],
 )
-def test_what_speaks_against_a_run_is_said(result: MakeResult, changes: dict[str, Any], expected: str) -> None:
+def test_the_problems_of_a_run_are_named(result: MakeResult, changes: dict[str, Any], expected: str) -> None:
     made = NodeResult.model_validate(result(**changes))
     (problem,) = problems_of(made)
     assert bool(wrong_speed(made)) is bool(re.search(SPEED_IS_WRONG, problem))
@@ -116,7 +116,7 @@ LOSSES = Expected(first_losses=(11.0, 10.6), loss_tolerance=0.005)
         pytest.param(Expected(device_memory_gib=1.0), {"memory": {"peak_rss_gib": 9.0}}, None, id="a CPU"),
     ],
 )
-def test_what_is_expected_of_this_network_on_this_device(
+def test_the_speed_is_compared_with_that_expected_of_network_and_device(
     result: MakeResult, expected: Expected, changes: dict[str, Any], said: str | None
 ) -> None:
     problems = problems_of(NodeResult.model_validate(result(**changes)), (), expected)

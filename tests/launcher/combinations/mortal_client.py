@@ -21,7 +21,7 @@ class ClientDiedError(BaseException):
 
 
 class TornLedger(QuickLedger):
-    """The product's ledger, which may be unwritable, and after whose changes of state the client may die."""
+    """The product's ledger. It may be unwritable, and the client may die after a change of state."""
 
     def __init__(self, path: Path, world: FaultyWorld) -> None:
         self._world = world
@@ -40,7 +40,7 @@ class TornLedger(QuickLedger):
 
 
 class MortalBackend(SimulatedBackend):
-    """The product's backend, during each of whose verbs the client may die."""
+    """The product's backend. The client may die during each of its verbs."""
 
     def __init__(self, sky: Sky, place: Path, world: FaultyWorld) -> None:
         super().__init__(sky, place)

@@ -155,7 +155,7 @@ CLIENTS = (
     SingleFault("down", "`down` while the job runs", user_takes_down, "client", TAKEN_S),
 )  # fmt: skip
 SURROUNDINGS = (
-    SingleFault("unwritable", "nobody may write the ledger for ten minutes", side(unwritable=True), "ledger",
+    SingleFault("unwritable", "the ledger cannot be written for ten minutes", side(unwritable=True), "ledger",
         lasts_s=OUTAGE_S, end=side(unwritable=False)),
     SingleFault("unwritable-running", "... while the job runs", side(unwritable=True), "ledger", RUNNING_S, OUTAGE_S,
         side(unwritable=False)),

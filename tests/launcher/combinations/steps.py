@@ -107,7 +107,7 @@ def one_more(world: FaultyWorld) -> None:
 
 
 def stands_beside(world: FaultyWorld) -> None:
-    """Let SkyPilot have started another machine of the launch, of which its list knows nothing."""
+    """Start another machine of the launch by SkyPilot that is missing from SkyPilot's list."""
     world.cloud.instances.append(CloudMachine("i-beside", came_s=world.cloud.now_s))
 
 

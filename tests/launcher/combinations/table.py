@@ -1,8 +1,8 @@
 """Combinations of two and three faults, each with the end that the rules demand.
 
 The rules are those of docs/launching.md, "What gone means". A fault after which nothing can prove the end leaves the
-launch open, whatever else is wrong. Some pairs end otherwise than each of the two alone; they stand below with their
-reason.
+launch open, whatever else is wrong. Some pairs end otherwise than each of the two alone; they are listed below
+with their reason.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Combination:
 
 
 def sensible(faults: Sequence[SingleFault]) -> bool:
-    """Return whether each of the faults is felt beside the others."""
+    """Return whether each of the faults still has an effect together with the others."""
     parts = {fault.part for fault in faults}
     if len(parts) < len(faults) or sum(bool(fault.alarm) for fault in faults) > 1:
         return False

@@ -1,7 +1,7 @@
-"""One launch under faults: clients that come and go, one after the other, until it is over or they give up.
+"""One launch under faults: clients come and go, one after the other, until it is over or they give up.
 
 The driver, `reap`, the backend and the ledger are the product's own. What goes over the network is in memory
-(tests/launcher/simulated), and time passes only where somebody waits.
+(tests/launcher/simulated), and time passes only while a client waits.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class FaultyWorld:
     dies_at: set[str] = field(default_factory=set)
     """`verb:before`, `verb:after` or a state of the ledger, at which the client dies, once each."""
     stopped: bool = False
-    """True if the client at hand is told to stop watching."""
+    """True if the present client is told to stop watching."""
     away_until_s: float = 0.0
     """Until when no client comes."""
     verb: str = "launch"
@@ -82,7 +82,7 @@ class FaultyWorld:
     said: list[str] = field(default_factory=list)
     """Exit codes of clients."""
     after_proof: list[CloudMachine] = field(default_factory=list)
-    """Machines that came after a proof, and of which no client knows yet."""
+    """Machines that came after a proof, which no client knows yet."""
 
     def __post_init__(self) -> None:
         self.cloud = Cloud(self.clock, self.provider, boots_for_s=BOOT_S)
@@ -189,7 +189,7 @@ class FaultyWorld:
         return True
 
     def _one_client(self) -> None:
-        """Do what the next client does, whatever ends it; after it died another one goes on at another machine."""
+        """Run the next client until it ends or dies; after a death another one goes on at another machine."""
         verb, self.verb = self.verb, "collect"
         driver, stop = self._driver(), PassingTime(self)
         try:

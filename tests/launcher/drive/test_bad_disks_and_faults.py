@@ -1,4 +1,4 @@
-"""Disks that are full, libraries that raise anything: what runs is watched on, taken down, and stops no other."""
+"""Full disks and libraries that raise any error: the launch is still watched and taken down, and others go on."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def driver_of(tmp_path, clock):
 def test_a_job_that_ends_while_the_ledger_cannot_be_used_is_brought_home_and_taken_down(
     driver_of, clock, monkeypatch, broken
 ):
-    """Nothing can be written, or even read: not a minute is paid for after the job, and the person is told."""
+    """Nothing can be written, or even read: no minute after the job is paid for, and the user gets a message."""
     backend = ScriptedBackend(
         statuses=[NodeStatus(phase=LaunchPhase.RUNNING)] * 3 + [NodeStatus(phase=LaunchPhase.SUCCEEDED)]
     )
@@ -121,7 +121,7 @@ def test_taking_down_needs_no_ledger_that_can_be_written(driver_of, monkeypatch)
 
 
 def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock, monkeypatch):
-    """The ledger cannot be written, and this machine's time since its boot stands still: 5 + 2 minutes of looks."""
+    """The ledger cannot be written, and this machine's time since its boot does not advance: 5 + 2 minutes of looks."""
     monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
     waited: list[float] = []
     slow = SimpleNamespace(monotonic=lambda: sum(waited), sleep=waited.append)
@@ -175,7 +175,7 @@ def test_one_bad_launch_stops_no_other(tmp_path, clock):
 
 
 def test_a_disk_that_lets_nothing_be_written_still_tells_what_runs(tmp_path, monkeypatch):
-    """SQLite's own read-only connection stands for the disk: root may write what its rights forbid."""
+    """SQLite's own read-only connection simulates the disk: root may write what its rights forbid."""
     path = tmp_path / "ledger.sqlite"
     Ledger(path).plan([launch_of(P4D, price=rate())])
     connect = Ledger._connect

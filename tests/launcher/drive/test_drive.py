@@ -1,4 +1,4 @@
-"""Every fault of docs/launch_faults.csv: nothing keeps running unseen, nothing that was measured is lost."""
+"""Faults of docs/launch_faults.csv in memory: no machine keeps running unseen, and no measurement is lost."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_result_without_every_node_s_last_line_is_truncated(drive):
 
 
 def test_the_watchdog_takes_everything_down_when_its_time_is_over(drive, clock):
-    """20 minutes for the job and 35 before it: at 55 minutes, whatever the backend says."""
+    """20 minutes for the job and 35 before it: at 55 minutes, independent of the backend."""
     backend = ScriptedBackend(statuses=[RUNNING])
     driver = drive(backend)
     step(driver, 2)
@@ -239,7 +239,7 @@ def test_the_next_client_goes_on_from_any_state(drive, tmp_path, clock, state):
     assert backend.asked == expected[state]
 
 
-def test_of_two_clients_one_drives_and_the_other_watches(drive):
+def test_one_of_two_clients_drives_and_the_other_watches(drive):
     first, two = drive(ScriptedBackend(statuses=[RUNNING])), drive(ScriptedBackend(), planned=False)
     with first.lock("r1") as mine:
         assert mine

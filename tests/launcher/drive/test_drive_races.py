@@ -1,4 +1,4 @@
-"""Clients that get in each other's way, or die, at the worst moment: nothing is started that no client would end."""
+"""Clients that disturb each other or die at the worst moment: every started machine is ended by some client."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_taking_down_waits_for_the_client_that_is_submitting(driver_of):
     assert first.ledger.entry("r1").state is State.DOWN_VERIFIED
 
 
-def test_what_was_closed_while_it_was_submitted_is_taken_down_by_who_submitted_it(driver_of):
-    """Race with somebody who had no patience or edited the ledger."""
+def test_a_launch_that_is_closed_during_its_submission_is_taken_down(driver_of):
+    """Another client closed the launch, or a person edited the ledger."""
 
     class ClosedMeanwhile(ScriptedBackend):
         def submit(self, launch):
@@ -108,7 +108,7 @@ def test_what_was_closed_while_it_was_submitted_is_taken_down_by_who_submitted_i
     assert driver.ledger.entry("r1").state is State.DOWN_VERIFIED
 
 
-def test_what_a_dead_client_asked_for_may_still_appear(driver_of, clock):
+def test_machines_that_a_dead_client_asked_for_may_still_appear(driver_of, clock):
     """Killed within the submission: for some seconds nothing is to be seen, and that proves nothing."""
     driver_of(ScriptedBackend()).ledger.move("r1", State.SUBMITTED, at=NOON, deadline_at=NOON + timedelta(hours=1))
     backend = ScriptedBackend(statuses=[GONE])
@@ -127,7 +127,7 @@ def test_a_submission_that_came_to_its_end_needs_no_grace(driver_of):
 
 
 def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog(driver_of, clock, monkeypatch):
-    """The disk is full: the launch is watched on, taken down at the deadline, and then the failure is told."""
+    """The disk is full: the launch is still watched and taken down at the deadline; then the failure is reported."""
     states = iter([NodeStatus(phase=LaunchPhase.RUNNING)] * 3)
 
     class Watched(ScriptedBackend):
@@ -151,7 +151,7 @@ def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog
     assert next(states, None) is None
 
 
-def test_what_came_home_before_the_machine_was_lost_counts(driver_of, tmp_path):
+def test_steps_that_were_collected_before_the_machine_was_lost_count(driver_of, tmp_path):
     """Its steps came, the rest never did: truncated, not lost."""
 
     class Half(ScriptedBackend):

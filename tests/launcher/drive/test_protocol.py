@@ -73,7 +73,7 @@ class Protocol(RuleBasedStateMachine):
         self.driver = self.client(ledger)
 
     def client(self, ledger: Ledger) -> Driver:
-        """Return a client that knows no more than the ledger."""
+        """Return a client that knows only the ledger."""
         return Driver(
             ledger=ledger,
             backend=SimulatedBackend(self.sky, self.folder / "sky"),

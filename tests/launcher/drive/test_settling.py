@@ -1,4 +1,4 @@
-"""A machine that comes after a submission that did not end well: looked for until none can come, and taken down."""
+"""A machine may come after a failed submission: it is looked for until none can come, and taken down."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def clock():
 
 @pytest.fixture
 def refused(tmp_path, clock):
-    """Return a launch that the provider refused, of which nothing is there yet."""
+    """Return a launch that the provider refused, without a machine so far."""
     said: list[str] = []
     driver = Driver(
         ledger=Ledger(tmp_path / "ledger.sqlite"),
@@ -57,7 +57,7 @@ def test_a_machine_that_comes_late_is_taken_down(refused, clock):
 
 
 @pytest.mark.parametrize(("seconds", "state"), [(299, State.COLLECTED), (300, State.DOWN_VERIFIED)])
-def test_it_is_over_five_minutes_after_it_was_given_up(refused, clock, seconds, state):
+def test_a_refused_submission_is_over_after_five_minutes(refused, clock, seconds, state):
     clock.forward(seconds=seconds)
     assert refused.step("r1").state is state
 

@@ -1,4 +1,4 @@
-"""Rows: what an account pays beside the machines of one launch: volumes left behind, machines of other workspaces."""
+"""Rows: costs of an account beside the machines of one launch: forgotten volumes, machines of other workspaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SECOND = " ".join([*LAUNCH, *P4D])
 
 
 def leaves_a_volume(world: WorldOfFaults) -> None:
-    """A disk of 256 GB is left without its machine, with SkyPilot's tag."""
+    """Leave a disk of 256 GB without its machine, with SkyPilot's tag."""
     (launch,) = [entry.launch for entry in world.entries()]
     tags = [{"Key": "skypilot-cluster-name", "Value": f"{launch.cluster}-0a1b2c3d"}]
     world.clients("us-east-1").create_volume(
@@ -22,31 +22,31 @@ def leaves_a_volume(world: WorldOfFaults) -> None:
 
 
 def no_volume(act: Act, *, left: int) -> Act:
-    """So many volumes are left afterwards; then none."""
+    """Return the step with a check of the number of volumes that it leaves; they are then deleted."""
 
     def act_and_count(world: WorldOfFaults) -> Done:
         done = act(world)
-        there = world.clients("us-east-1").describe_volumes(
+        volumes = world.clients("us-east-1").describe_volumes(
             Filters=[
                 {"Name": "tag-key", "Values": ["skypilot-cluster-name"]},
                 {"Name": "status", "Values": ["available"]},
             ]
         )["Volumes"]
-        for machine in there:
-            world.clients("us-east-1").delete_volume(VolumeId=machine["VolumeId"])
-        assert len(there) == left, done
+        for volume in volumes:
+            world.clients("us-east-1").delete_volume(VolumeId=volume["VolumeId"])
+        assert len(volumes) == left, done
         return done
 
     return act_and_count
 
 
 def budget_elsewhere(account_usd: int) -> Prepare:
-    """The other workspace caps the whole account."""
+    """Return a preparation in which the other workspace caps the whole account."""
     return writes("another/budget.yaml", f"schema_version: 1\ntotal_usd: 40\naccount_usd: {account_usd}\n")
 
 
 def ends_again(world: WorldOfFaults) -> None:
-    """Jobs of later launches end."""
+    """Let the jobs of later launches end."""
     world.sky.boot.job = "SUCCEEDED"
 
 

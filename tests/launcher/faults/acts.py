@@ -1,4 +1,4 @@
-"""How rows break launching: what is prepared, and which command's end counts."""
+"""Steps of the rows that break launching: preparations, and the command whose exit code counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Prepare = Callable[[WorldOfFaults], object]
 
 
 def launching(*prepared: Prepare, options: tuple[str, ...] = (), on: tuple[str, ...] = P4D, **how: str) -> Act:
-    """Prepare, then launch to the end; `how` as of `WorldOfFaults.begin`."""
+    """Return a step that prepares and then launches to the end; `how` is passed to `WorldOfFaults.begin`."""
 
     def act(world: WorldOfFaults) -> Done:
         for prepare in prepared:
@@ -40,7 +40,10 @@ def left(
     options: tuple[str, ...] = (),
     **environment: str,
 ) -> Act:
-    """Launch with `does` done to the client at a state; prepare, then run commands; the last one's code counts."""
+    """Return a step that launches, does `does` to the client at a state, prepares, and runs commands.
+
+    The exit code of the last command counts.
+    """
 
     def act(world: WorldOfFaults) -> Done:
         for prepare in first:
@@ -57,33 +60,33 @@ def left(
 
 
 def sky(do: str, **instead: Any) -> Prepare:
-    """SkyPilot answers a question otherwise."""
+    """Return a preparation that changes SkyPilot's answer to one question."""
     return lambda world: world.sky.instead.update({do: Instead(**instead)})
 
 
 def boots(**what: Any) -> Prepare:
-    """A submission comes to something else."""
+    """Return a preparation that changes the result of a submission."""
     return lambda world: setattr(world.sky, "boot", Boot(**what))
 
 
 def ec2(code: str, status: int = 403, **which: Any) -> Prepare:
-    """AWS refuses requests of the product."""
+    """Return a preparation that makes AWS refuse the product's requests."""
     return lambda world: world.aws.ask("refuse", **({"code": code, "status": status, "after": 0} | which))
 
 
 def lambda_refuses(status: int) -> Prepare:
-    """Lambda refuses every request."""
+    """Return a preparation that makes Lambda refuse every request."""
     return lambda world: world.lambda_labs.ask("refuse", code="global/refused", status=status)
 
 
 def lambda_keeps(world: WorldOfFaults) -> object:
-    """Lambda refuses to terminate what is there."""
+    """Make Lambda refuse to terminate its machines."""
     names = [f"{machine.cluster}-0a1b2c3d-head" for machine in world.machines]
     return world.lambda_labs.ask("keep", names=names)
 
 
 def sets(**environment: str) -> Prepare:
-    """Environment variables of every command from now on; an empty one is removed."""
+    """Return a preparation that sets environment variables of all later commands; an empty one is removed."""
 
     def prepare(world: WorldOfFaults) -> None:
         for name, value in environment.items():
@@ -95,7 +98,7 @@ def sets(**environment: str) -> Prepare:
 
 
 def waits(**seconds: float) -> Prepare:
-    """Lengths of waits, by the names of constants."""
+    """Return a preparation that sets lengths of waits, by the names of their constants."""
     places = {
         "SETTLED_AFTER_S": "planner.launcher.drive.submission",
         "ANSWER_TIMEOUT_S": "planner.launcher.backends.sky.process",
@@ -106,7 +109,7 @@ def waits(**seconds: float) -> Prepare:
 
 
 def writes(path: str, text: str | bytes) -> Prepare:
-    """A file below the home folder."""
+    """Return a preparation that writes a file below the home folder."""
 
     def prepare(world: WorldOfFaults) -> None:
         file = world.folder / path
@@ -117,25 +120,25 @@ def writes(path: str, text: str | bytes) -> Prepare:
 
 
 def result(text: bytes) -> Prepare:
-    """The node leaves something else than a good result.json."""
+    """Return a preparation that replaces the good result.json of the node."""
     return lambda world: setattr(world, "result", text)
 
 
 def machines_end(world: WorldOfFaults) -> None:
-    """The provider ends every machine, and SkyPilot finds out when it is asked."""
+    """End every machine at the provider; SkyPilot finds out when it is asked."""
     for machine in world.machines:
         world.end(machine.id)
     sky("queue", error=("ClusterNotUpError", "the cluster does not answer"))(world)
 
 
 def sky_forgets(world: WorldOfFaults) -> None:
-    """SkyPilot's list and requests are empty, as after another server's start."""
+    """Empty SkyPilot's list and requests, as after the start of another server."""
     world.sky.clusters.clear()
     world.sky.requests.clear()
 
 
 def forgets(*names: str) -> Prepare:
-    """Files of the home folder are deleted; `ID`s are remembered for later commands."""
+    """Return a preparation that deletes files of the home folder; later commands still know the ids."""
 
     def prepare(world: WorldOfFaults) -> None:
         world.ids = [entry.launch.run_id for entry in world.entries()]
@@ -146,20 +149,20 @@ def forgets(*names: str) -> Prepare:
 
 
 def damages(world: WorldOfFaults) -> None:
-    """The ledger is overwritten with something else."""
+    """Overwrite the ledger with something else."""
     world.ids = [entry.launch.run_id for entry in world.entries()]
     (world.home / "ledger.sqlite").write_bytes(b"no ledger " * 1000)
 
 
 def damages_a_line(world: WorldOfFaults) -> None:
-    """One launch of the ledger is no JSON any more."""
+    """Replace one launch of the ledger by invalid JSON."""
     world.ids = [entry.launch.run_id for entry in world.entries()]
     with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
         connection.execute("UPDATE launches SET launch = '{'")
 
 
 def writing_locked(act: Act) -> Act:
-    """Nobody else may write the ledger while it happens."""
+    """Return the step under a lock that prevents writes to the ledger."""
 
     def locked(world: WorldOfFaults) -> Done:
         with closing(sqlite3.connect(world.home / "ledger.sqlite", isolation_level=None)) as connection:
@@ -170,12 +173,12 @@ def writing_locked(act: Act) -> Act:
 
 
 def command(*words: str) -> Act:
-    """Run a command."""
+    """Return a step that runs a command."""
     return lambda world: world.cli(*words)
 
 
 def after(first: Act, then: Act) -> Act:
-    """Do both; the second one's end counts."""
+    """Return a step that does both; the exit code of the second counts."""
 
     def act(world: WorldOfFaults) -> Done:
         first(world)
@@ -185,7 +188,7 @@ def after(first: Act, then: Act) -> Act:
 
 
 def output(shell: str) -> Act:
-    """Launch with a redirection of the shell."""
+    """Return a step that launches with a redirection of the shell."""
 
     def act(world: WorldOfFaults) -> Done:
         words = [sys.executable, "-m", "planner.cli.main", *LAUNCH, *P4D]
@@ -201,18 +204,18 @@ def output(shell: str) -> Act:
 
 
 def at_once(*commands: tuple[str, ...]) -> Callable[[WorldOfFaults], list[Done]]:
-    """Run commands at the same time."""
+    """Return a step that runs commands at the same time."""
 
     def act(world: WorldOfFaults) -> list[Done]:
         begun = [world.begin(*words) for words in commands]
         ended = [(process, process.communicate(timeout=120)) for process in begun]
-        return [Done(process.returncode, *told) for process, told in ended]
+        return [Done(process.returncode, *output) for process, output in ended]
 
     return act
 
 
 def worst(act: Callable[[WorldOfFaults], list[Done]], codes: list[int]) -> Act:
-    """Of commands that ran at the same time: these exit codes, in any order; the highest counts."""
+    """Return a step that checks the exit codes of simultaneous commands, in any order; the highest counts."""
 
     def checked(world: WorldOfFaults) -> Done:
         done = sorted(act(world), key=lambda answer: answer.code)
@@ -223,7 +226,10 @@ def worst(act: Callable[[WorldOfFaults], list[Done]], codes: list[int]) -> Act:
 
 
 def meanwhile(do: str, *words: str, then: Act) -> Act:
-    """While SkyPilot is asked something, another client begins a command; the first one's end is awaited too."""
+    """Return a step in which another client begins a command while `then` asks SkyPilot something.
+
+    Both are awaited; the exit code of the other client counts.
+    """
 
     def act(world: WorldOfFaults) -> Done:
         other: list[subprocess.Popen[str]] = []
@@ -237,7 +243,7 @@ def meanwhile(do: str, *words: str, then: Act) -> Act:
 
 
 def stop(process: subprocess.Popen[str], world: WorldOfFaults) -> None:
-    """Stop a client, but not within a write to the ledger, which would keep everybody from it."""
+    """Stop a client, but not within a write to the ledger, because the ledger would then stay locked."""
     for _ in range(20):
         os.kill(process.pid, signal.SIGSTOP)
         with suppress(sqlite3.Error), closing(sqlite3.connect(world.home / "ledger.sqlite", timeout=0.2)) as ledger:
@@ -248,7 +254,7 @@ def stop(process: subprocess.Popen[str], world: WorldOfFaults) -> None:
 
 
 def stopped(world: WorldOfFaults) -> Done:
-    """A client is stopped (Ctrl-Z, a laptop that sleeps) while its launch runs; another one finishes; it wakes up."""
+    """Stop a client (Ctrl-Z, a sleeping laptop) while its launch runs, take down with another one, then wake it."""
     waiting = world.begin(*LAUNCH, *P4D)
     world.sky.meanwhile["queue"] = lambda: stop(waiting, world)
     watcher = world.begin("launches", "list")

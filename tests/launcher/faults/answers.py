@@ -12,7 +12,7 @@ LIES = '{"id": 1, "ok": {"launch": null, "cluster": null, "job": {"status": "SUC
 
 
 def still_listed(world: WorldOfFaults) -> None:
-    """SkyPilot goes on listing a cluster that is gone."""
+    """Let SkyPilot list a cluster that is gone."""
     (cluster,) = world.sky.clusters.values()
     sky("status", answer=[cluster["record"]])(world)
     sky("queue", answer=[{"job_id": 1, "status": "SUCCEEDED"}])(world)
@@ -73,7 +73,7 @@ ANSWERS = (
         launching(sky("queue", error=("SystemExit", "1"), times=2)), 0, GONE, "completed",
     ),
     Fault(
-        "unknown-word", "SkyPilot says a word that nobody knows", "SkyPilot",
+        "unknown-word", "SkyPilot answers with an unknown word", "SkyPilot",
         "unknown; nothing is taken down for it, nothing is trusted",
         launching(sky("queue", answer=[{"job_id": 1, "status": "ON_HOLIDAY"}], times=3)), 0, GONE, "completed",
     ),

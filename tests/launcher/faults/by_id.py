@@ -22,17 +22,17 @@ OTHER_LABELS = ("planner-run", "planner-expires", "skypilot-cluster-name", "Name
 
 
 def blind(times: int) -> Prepare:
-    """EC2's next lists of instances are empty."""
+    """Return a preparation that empties EC2's next lists of instances."""
     return lambda world: world.aws.ask("blind", times=times)
 
 
 def empty(times: int) -> Prepare:
-    """Lambda's next lists of instances are empty."""
+    """Return a preparation that empties Lambda's next lists of instances."""
     return lambda world: world.lambda_labs.ask("empty", times=times)
 
 
 def of_each(what: str, **changes: str) -> Prepare:
-    """Something happens to every instance at Lambda."""
+    """Return a preparation that does `what` to every instance at Lambda."""
 
     def prepare(world: WorldOfFaults) -> None:
         for machine in world.machines:
@@ -45,49 +45,49 @@ RENAMED = of_each("change", name="my-training-box")
 
 
 def rotated(world: WorldOfFaults) -> None:
-    """The account gets a new key, which alone is valid from now on."""
+    """Replace the key of the account; only the new one is valid."""
     of_each("owner", key=NEW_KEY)(world)
     writes(".lambda_cloud/lambda_keys", f"api_key = {NEW_KEY}\n")(world)
     world.lambda_key = NEW_KEY
 
 
 def without_tags(world: WorldOfFaults) -> None:
-    """Somebody takes every tag away by which we or SkyPilot find machines."""
+    """Remove every tag by which the planner or SkyPilot finds machines."""
     untagged(world)
     for machine in world.machines:
         world.clients(machine.region).delete_tags(Resources=[machine.id], Tags=[{"Key": name} for name in OTHER_LABELS])
 
 
 def ends_for_ever(world: WorldOfFaults) -> None:
-    """Lambda says that it terminates the instances, and goes on listing them as `terminating`."""
+    """Let Lambda list the instances as `terminating` for ever after their termination."""
     world.lambda_labs.ask("ending", ids=[machine.id for machine in world.machines])
 
 
 def machines_end(world: WorldOfFaults) -> None:
-    """Somebody ends the machines in the console."""
+    """End the machines in the provider's console."""
     for machine in world.machines:
         world.end(machine.id)
 
 
 def alarmed_early(world: WorldOfFaults) -> None:
-    """Half an hour is a second."""
+    """Shorten the half hour before the alarm to a second."""
     world.settings["planner.launcher.drive.gone:ENDING_ALARM_S"] = 1.0
 
 
 def down_at(
     *then: Prepare, at: str = OPEN, on: tuple[str, ...] = P4D, words: str = DOWN, first: tuple[Prepare, ...] = ()
 ) -> Act:
-    """Kill the client at a state, prepare, and take down."""
+    """Return a step that kills the client at a state, prepares, and takes down."""
     return left(at, words, first=first, then=then, on=on)
 
 
 def at_lambda(*then: Prepare, at: str = OPEN, words: str = DOWN, first: tuple[Prepare, ...] = ()) -> Act:
-    """The same at Lambda."""
+    """Return the same step at Lambda."""
     return down_at(*then, at=at, on=H100_AT_LAMBDA, words=words, first=first)
 
 
 def then(act: Act, *commands: str) -> Act:
-    """Run more commands."""
+    """Return a step that runs more commands."""
     for words in commands:
         act = after(act, command(*words.split()))
     return act

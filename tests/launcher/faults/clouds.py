@@ -33,7 +33,7 @@ OPEN = "COLLECTED"
 
 
 def leaves_an_old_machine(world: WorldOfFaults) -> Done:
-    """A machine that another workspace started, and whose label says that its time is over."""
+    """Start a machine of another workspace, whose label says that its time is over."""
     over = datetime(2026, 1, 1, tzinfo=UTC).strftime(EXPIRY_FORMAT)
     labels = {RUN_LABEL: "20260101-000000-abcdef", EXPIRY_LABEL: over}
     run_id = labels[RUN_LABEL]
@@ -161,7 +161,7 @@ CLOUDS = (
         4, None,
     ),
     Fault(
-        "nobody-asked", "`reap --everywhere` without any credentials", "client", "could not ask is no answer",
+        "no-credentials", "`reap --everywhere` without any credentials", "client", "failing to ask proves nothing",
         after(launching(NO_KEYS, forgets(KEY_FILE)), command("launches", "reap", "--everywhere")), 4, None,
     ),
 )  # fmt: skip

@@ -37,7 +37,7 @@ SLOW = waits(SETTLED_AFTER_S=6.0)
 
 
 def recorded(**resources: Any) -> Callable[[WorldOfFaults], None]:
-    """SkyPilot's record of the cluster holds something else."""
+    """Return a preparation that changes SkyPilot's record of the cluster."""
 
     def prepare(world: WorldOfFaults) -> None:
         for cluster in world.sky.clusters.values():
@@ -47,31 +47,31 @@ def recorded(**resources: Any) -> Callable[[WorldOfFaults], None]:
 
 
 def no_autostop_known(world: WorldOfFaults) -> None:
-    """SkyPilot's record does not say when the cluster stops itself."""
+    """Remove from SkyPilot's record when the cluster stops itself."""
     for cluster in world.sky.clusters.values():
         cluster["record"].update(autostop=None, to_down=None, launched_at=None)
 
 
 def late_ones_come(world: WorldOfFaults) -> None:
-    """Machines that nobody asked for any more come all the same."""
+    """Deliver machines that were no longer asked for."""
     for _, come in world.sky.waiting:
         come()
     world.sky.waiting.clear()
 
 
 def come_soon(world: WorldOfFaults) -> None:
-    """Late machines come some questions from now."""
+    """Let late machines come some questions from now."""
     world.sky.waiting = [(len(world.sky.asked) + 10, come) for _, come in world.sky.waiting]
 
 
 def listed_as_they_come(world: WorldOfFaults) -> Done:
-    """Late machines come some questions after a list."""
+    """List launches; late machines come some questions later."""
     come_soon(world)
     return world.cli("launches", "list")
 
 
 def and_they_come(act: Act) -> Act:
-    """After the command, late machines come."""
+    """Return the step, after which late machines come."""
 
     def done_and_come(world: WorldOfFaults) -> Done:
         done = act(world)
@@ -82,13 +82,13 @@ def and_they_come(act: Act) -> Act:
 
 
 def machines_stop(world: WorldOfFaults) -> None:
-    """Somebody stops the machines, which keeps their disks."""
+    """Stop the machines, which keeps their disks."""
     for machine in world.machines:
         world.clients(machine.region).stop_instances(InstanceIds=[machine.id])
 
 
 def ledger_of_the_past(world: WorldOfFaults) -> None:
-    """The ledger is one that an older planner made."""
+    """Turn the ledger into one of an older planner."""
     with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
         for column in ("submitted_instant", "seen_up_s", "counted_s"):
             connection.execute(f"ALTER TABLE launches DROP COLUMN {column}")
@@ -96,7 +96,7 @@ def ledger_of_the_past(world: WorldOfFaults) -> None:
 
 
 def three_at_once(world: WorldOfFaults) -> Done:
-    """Three clients, each with another verb."""
+    """Run three clients at once, each with another command."""
     left("RUNNING")(world)
     done = at_once(tuple(DOWN.split()), tuple(COLLECT.split()), tuple(REAP.split()))(world)
     assert all("Traceback" not in answer.err and "fault of the planner" not in answer.err for answer in done), done
@@ -104,7 +104,7 @@ def three_at_once(world: WorldOfFaults) -> Done:
 
 
 def documented(act: Act, key: str) -> Act:
-    """What is printed is one document, which has this key."""
+    """Return the step with a check that it prints one document, which has this key."""
 
     def checked(world: WorldOfFaults) -> Done:
         done = act(world)
@@ -115,13 +115,13 @@ def documented(act: Act, key: str) -> Act:
 
 
 def ended_at(state: str, does: str, *words: str) -> Act:
-    """Run a command with `does` done to it at a state of the ledger."""
+    """Return a step that runs a command and does `does` to it at a state of the ledger."""
     return lambda world: world.cli(*words, at=state, does=does)
 
 
 COMBINED = (
     Fault(
-        "look-once-still-up", "nobody may ask EC2, then `collect --no-wait`", "EC2", "nothing is proven",
+        "look-once-still-up", "EC2 may not be asked, then `collect --no-wait`", "EC2", "nothing is proven",
         left(OPEN, LOOK_ONCE, then=(UNASKED, LYING)), 4, OPEN, "completed",
     ),
     Fault(
@@ -157,7 +157,7 @@ COMBINED = (
         4, "SUBMITTED",
     ),
     Fault(
-        "late-locked", "a machine comes late after `down`, nobody may write the ledger", "ledger",
+        "late-locked", "a machine comes late after `down`, the ledger is locked", "ledger",
         "looked for from memory, and ended",
         and_they_come(after(left(f"{BACKEND}.status", first=(SLOW, boots(fails=FAILING, after=10**6)),
             on=H100_AT_LAMBDA), after(listed_as_they_come, writing_locked(command("launches", "down", "--all"))))),

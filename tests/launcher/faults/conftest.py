@@ -1,4 +1,4 @@
-"""The fakes, started once a process; a world of its own for each row."""
+"""Fakes, started once per process, and a fresh world for each row."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Host {{cluster}} {{cluster}}-worker*
 
 @pytest.fixture(autouse=True)
 def ctrl_c_reaches_children() -> None:
-    """Let it, where the tests themselves were started in a shell's background, which has its children ignore it."""
+    """Restore Ctrl-C if the tests run in the background of a shell, whose children ignore it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def aws_server(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """An AWS of the rows' own: `reap` is alarmed by every machine of other tests."""
+    """Start an AWS for these rows alone, because `reap` is alarmed by machines of other tests."""
     with running("aws_server", log=tmp_path_factory.mktemp("aws") / "server.log", environment=AWS_KEYS) as server:
         yield server
 
@@ -51,7 +51,7 @@ def lambda_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    """A host whose logins begin in a home of its own, which is no one's real home."""
+    """Start a host whose logins begin in a folder of its own, not in a real home."""
     with running_sshd(tmp_path_factory.mktemp("host") / "sshd") as server:
         keys = server.folder / "authorized_keys"
         command = f'command="cd {server.folder}/home && exec sh -c \\"$SSH_ORIGINAL_COMMAND\\""'

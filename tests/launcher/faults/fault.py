@@ -20,7 +20,7 @@ class Fault:
     happens: str
     """Expected reaction of the product."""
     act: Callable[[WorldOfFaults], Done]
-    """Breaks it and returns the command whose exit code counts."""
+    """Function that breaks launching and returns the command whose exit code counts."""
     exit_code: int
     state: str | None
     """States of launches in the ledger then, one of several as `A|B`; None where it has none, or cannot be read."""

@@ -1,4 +1,4 @@
-"""Rows: what must not be launched at all, and two clients at once."""
+"""Rows: forbidden launches, and two clients at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: a host that answers is another one, or its job hides from those who look for it."""
+"""Rows: another host answers, or a job hides its processes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def with_own_boot(world: WorldOfFaults) -> str:
 
 
 def leaves(script: str) -> Callable[[WorldOfFaults], Done]:
-    """A job that leaves something behind is taken down; nothing of it runs then."""
+    """Take down a job that leaves processes behind, and check that none of them runs."""
 
     def act(world: WorldOfFaults) -> Done:
         runs(world, script)

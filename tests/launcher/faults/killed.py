@@ -101,7 +101,7 @@ KILLED = (
         GONE, "completed",
     ),
     Fault(
-        "stdout-unread", "output into a pipe that nobody reads", "client", "the watch goes on to its end",
+        "stdout-unread", "output into a pipe without a reader", "client", "the watch goes on to its end",
         output("> >(exec true)"), 0, GONE, "completed",
     ),
     Fault(

@@ -1,4 +1,4 @@
-"""Rows: what comes home is broken, missing, hostile or will not come."""
+"""Rows: collected results are broken, missing, hostile or cannot be copied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNREACHABLE = sky(
 
 
 def links(world: WorldOfFaults) -> None:
-    """The node's results are a link to a file of this machine."""
+    """Replace the node's results by a link to a file of this machine."""
     secret = world.folder / "secret.json"
     secret.write_bytes(GOOD)
 

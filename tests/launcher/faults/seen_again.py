@@ -1,4 +1,4 @@
-"""Rows: a client that stands still for too long, and machines that are seen after the end, under other tags or late."""
+"""Rows: clients that stand still for too long, and machines that appear late, after the end or under other tags."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ LATER = {"FAULT_CLOCK_H": "30", "FAULT_AWAKE_H": "30"}
 
 
 def another_job(world: WorldOfFaults) -> None:
-    """Somebody else's job on the cluster is newer than ours, and over."""
+    """Let another person's job on the cluster be newer than ours, and over."""
     (name,) = world.sky.clusters
     ours, theirs = {"job_id": 1, "job_name": name}, {"job_id": 2, "job_name": "theirs"}
     sky("queue", answer=[ours | {"status": "RUNNING"}, theirs | {"status": "SUCCEEDED"}])(world)
 
 
 def comes_back(world: WorldOfFaults) -> None:
-    """After the proof somebody starts such a machine again, as a group that replaces its machines does."""
+    """Start such a machine again after the proof, like a group that replaces its machines."""
     machine = world.machines[0]
-    told = ["post_provision_runcmd shutdown"]
+    commands = ["post_provision_runcmd shutdown"]
     world.start(
         machine.cloud,
         machine.kind,
         region=machine.region,
         cluster=machine.cluster,
         labels=machine.labels,
-        settings=told,
+        settings=commands,
         autostop=True,
     )
 
 
 def protected(world: WorldOfFaults) -> None:
-    """Somebody protects the machines against their end."""
+    """Protect the machines against termination."""
     for machine in world.machines:
         world.clients(machine.region).modify_instance_attribute(
             InstanceId=machine.id, DisableApiTermination={"Value": True}
@@ -53,7 +53,7 @@ def protected(world: WorldOfFaults) -> None:
 
 
 def unprotected(world: WorldOfFaults) -> None:
-    """Nobody protects them any more."""
+    """Remove the protection of the machines."""
     for machine in world.machines:
         world.clients(machine.region).modify_instance_attribute(
             InstanceId=machine.id, DisableApiTermination={"Value": False}
@@ -61,20 +61,20 @@ def unprotected(world: WorldOfFaults) -> None:
 
 
 def untagged(world: WorldOfFaults) -> None:
-    """Somebody takes our label away."""
+    """Remove our label."""
     for machine in world.machines:
         world.clients(machine.region).delete_tags(Resources=[machine.id], Tags=[{"Key": "planner-run"}])
 
 
 def still_protected(world: WorldOfFaults) -> Done:
-    """Take down what is protected; whoever looks at the console afterwards takes the protection away."""
+    """Take down protected machines, and remove their protection afterwards, as a person would in the console."""
     done = left(OPEN, DOWN, then=(protected, LYING))(world)
     unprotected(world)
     return done
 
 
 def when(world: WorldOfFaults, question: str, times: int) -> None:
-    """Wait until SkyPilot has been asked something so often."""
+    """Wait until SkyPilot has been asked a question `times` times."""
     until_s = time.monotonic() + 60.0
     while world.sky.asked.count(question) < times and time.monotonic() < until_s:
         time.sleep(0.05)
@@ -87,7 +87,7 @@ def end_of(process: subprocess.Popen[str]) -> Done:
 
 
 def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ...] = ()) -> Act:
-    """A client is stopped while its job runs and not woken for 30 hours; then another client comes."""
+    """Return a step that stops a client while its job runs, and runs another client 30 hours later."""
 
     def act(world: WorldOfFaults) -> Done:
         never_ends(world)
@@ -106,7 +106,7 @@ def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ..
 
 
 def wakes_after_the_proof(world: WorldOfFaults) -> Done:
-    """A client is stopped as it submits; another one's `down` does not wait for ever; then the first one goes on."""
+    """Stop a client as it submits, run another one's `down`, which stops waiting, and let the first go on."""
     world.settings["planner.launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
     process = world.begin(*LAUNCH, *P4D)
     world.sky.meanwhile["status"] = lambda: stop(process, world)
@@ -117,7 +117,7 @@ def wakes_after_the_proof(world: WorldOfFaults) -> Done:
 
 
 def twice_interrupted(world: WorldOfFaults) -> Done:
-    """Ctrl-C three times while SkyPilot does not answer the submission that it has already carried out."""
+    """Press Ctrl-C three times while SkyPilot does not answer a submission that it has already carried out."""
     sky("launch", worker={"hang": 20}, done=True)(world)
     process = world.begin(*LAUNCH, *P4D)
     when(world, "launch", 1)
@@ -128,7 +128,7 @@ def twice_interrupted(world: WorldOfFaults) -> Done:
 
 
 def locked_for_a_while(world: WorldOfFaults) -> Done:
-    """Somebody else writes to the ledger for longer than a client waits for him."""
+    """Lock the ledger for longer than a client waits."""
     never_ends(world)
     process = world.begin(*LAUNCH, *P4D)
     when(world, "queue", 1)
@@ -141,7 +141,7 @@ def locked_for_a_while(world: WorldOfFaults) -> Done:
 
 
 def another_comes_late(world: WorldOfFaults) -> Done:
-    """Another machine than ordered comes, and when that is gone the one that was ordered."""
+    """Deliver another machine than ordered, and the ordered one when that is gone."""
     for prepare in (boots(instance_type="p5.48xlarge"), waits(SETTLED_AFTER_S=6.0)):
         prepare(world)
     process = world.begin(*LAUNCH, *P4D)
@@ -212,7 +212,7 @@ SEEN_AGAIN = (
         "RUNNING", runs_on=True,
     ),
     Fault(
-        "locked-a-while", "nobody may write the ledger for some seconds", "ledger", "watched from memory meanwhile",
+        "locked-a-while", "the ledger is locked for some seconds", "ledger", "watched from memory meanwhile",
         locked_for_a_while, 0, GONE, "completed",
     ),
     Fault(

@@ -1,4 +1,4 @@
-"""Rows: who is asked says nothing, never ends, or is not who was asked; what comes home is of another kind."""
+"""Rows: a service is silent, never ends its answer, or is another one; collected files are of another kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
 GONE_FROM_SKY = sky("status", answer=[])
 SHORT = waits(SILENCE_S=4.0, OPERATION_S=8.0, ANSWER_TIMEOUT_S=60.0)
-"""Limits that a row can wait for, and long enough for a fake on a busy machine."""
+"""Limits that are short enough for a row, and long enough for a fake on a busy machine."""
 EC2_SILENT = Meddling("Action=DescribeInstances")
 REGIONS_SILENT = Meddling("Action=DescribeRegions")
 STS_SILENT = Meddling("Action=GetCallerIdentity")
@@ -42,7 +42,10 @@ def through(
     then: tuple[Prepare, ...] = (), later: str = "", first: tuple[Prepare, ...] = (),
     options: tuple[str, ...] = (),
 ) -> Act:  # fmt: skip
-    """Take down while something stands between, SkyPilot lies and has forgotten; `later` nothing stands there."""
+    """Return a step that takes down behind a meddling proxy, while SkyPilot lies and has forgotten the cluster.
+
+    `later` runs without the proxy.
+    """
 
     def act(world: WorldOfFaults) -> Done:
         SHORT(world)
@@ -59,21 +62,21 @@ def through(
 
 
 def pipe_for_keys(world: WorldOfFaults) -> None:
-    """Lambda's file of keys is a named pipe that nobody writes to."""
+    """Replace Lambda's file of keys by a named pipe without a writer."""
     file = world.folder / ".lambda_cloud" / "lambda_keys"
     file.unlink(missing_ok=True)
     os.mkfifo(file)
 
 
 def file_for_keys(world: WorldOfFaults) -> None:
-    """The file is back."""
+    """Put the file of keys back."""
     file = world.folder / ".lambda_cloud" / "lambda_keys"
     file.unlink()
     file.write_text(f"api_key = {world.lambda_key}\n", encoding="utf-8")
 
 
 def of_another_kind(world: WorldOfFaults) -> None:
-    """The node leaves a folder in the place of its log, and a file in that of its second start."""
+    """Leave a folder instead of the node's log, and a file instead of the folder of its second start."""
 
     def leave(run_id: str) -> None:
         place = world.node / "planner-results" / run_id
@@ -106,7 +109,7 @@ ON_HOST = ("launch", "cpu-smoke", "--on", "host/a", "--max-minutes", "5", "--yes
 
 
 def footer(world: WorldOfFaults) -> Done:
-    """A host whose login greets, and says good-bye with a number."""
+    """Launch on a host whose login prints a greeting, and numbers at its end."""
     keys = world.sshd.folder / "authorized_keys"
     before = keys.read_text()
     script, end = '\\"$SSH_ORIGINAL_COMMAND\\"', "echo Good bye 4711; echo 4712"
@@ -120,7 +123,7 @@ def footer(world: WorldOfFaults) -> Done:
 
 
 def silent_host(world: WorldOfFaults) -> Done:
-    """A host accepts connections and says nothing, from the time at which its job runs."""
+    """Take down a job whose host accepts connections and does not answer any more."""
     SHORT(world)
     hosts(world, port=world.sshd.port, script="exec sleep 60")
     world.cli(*ON_HOST, at="SUBMITTED")
@@ -192,7 +195,7 @@ SILENCES = (
         through(LAMBDA_REPEATS, on=H100_AT_LAMBDA, later=REAP), 0, GONE, "completed",
     ),
     Fault(
-        "lambda-pipe", "the file of Lambda's keys is a pipe that nobody writes to", "client", "said; nothing is proven",
+        "lambda-pipe", "the file of Lambda's keys is a pipe without a writer", "client", "said; nothing is proven",
         left(OPEN, DOWN, then=(LYING, GONE_FROM_SKY, pipe_for_keys), on=H100_AT_LAMBDA), 4, OPEN, "completed",
         said="is no ordinary file",
     ),

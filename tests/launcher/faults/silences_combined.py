@@ -64,7 +64,7 @@ ON_LAMBDA = (
     (LAMBDA_AGAIN, NO_REGION, DOWN_FAILS),
 )  # fmt: skip
 LATER = ((LISTS, FORWARD, NO_REGION), (HTML, DOWN_FAILS, BACK), (DRIPS, DOWN_HANGS), (STS, FORWARD))
-"""Nothing stands between any more when `reap` comes; the rest is as wrong as before."""
+"""Combinations after which `reap` runs without the proxy, while the other faults remain."""
 
 
 def _row(parts: tuple[Part, ...], *, on: tuple[str, ...], where: str, later: str = "") -> Fault:

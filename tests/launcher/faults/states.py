@@ -22,12 +22,12 @@ AGAIN = {"FAULT_BOOT": "another-boot"}
 
 
 def ledger_is_a_folder(world: WorldOfFaults) -> None:
-    """A folder stands where the ledger should."""
+    """Put a folder in the place of the ledger."""
     (world.home / "ledger.sqlite").mkdir()
 
 
 def never_ends(world: WorldOfFaults) -> None:
-    """The job runs on."""
+    """Keep the job running."""
     world.sky.boot.job = "RUNNING"
 
 
@@ -93,7 +93,7 @@ STATES = (
         left("RUNNING", REAP, then=(damages_a_line,)), 4, None,
     ),
     Fault(
-        "ledger-locked", "nobody may write the ledger", "ledger", "taken down first, then said",
+        "ledger-locked", "the ledger is locked", "ledger", "taken down first, then said",
         after(left("RUNNING"), writing_locked(command("launches", "down", "--all"))), 4, "RUNNING",
     ),
     Fault(
@@ -138,7 +138,7 @@ STATES = (
         "RUNNING", runs_on=True,
     ),
     Fault(
-        "overdue", "nobody comes for 30 hours, and the job still runs", "client", "its time is over: taken down",
+        "overdue", "no client runs for 30 hours, and the job still runs", "client", "its time is over: taken down",
         left("RUNNING", COLLECT, first=(never_ends,), FAULT_CLOCK_H="30", FAULT_AWAKE_H="30"), 4, GONE, "truncated",
     ),
     Fault(

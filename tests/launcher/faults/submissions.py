@@ -1,4 +1,4 @@
-"""Rows: what is ordered comes late, half, elsewhere or as something else."""
+"""Rows: ordered machines come late, in part, elsewhere or as another type."""
 
 from __future__ import annotations
 
@@ -95,17 +95,17 @@ SUBMISSIONS = (
     ),
     Fault(
         "nameless-lies", "a machine without any label whose `down` lies", "EC2",
-        "nobody can tell; it shuts itself down as told at its boot: at most the bill's worst case",
+        "it cannot be found; it shuts itself down as set at its boot: at most the bill's worst case",
         launching(*HIDDEN), 4, GONE, undetectable=True,
     ),
     Fault(
         "unlabelled-lies-lambda", "... at Lambda, with autostop", "Lambda",
-        "nobody can tell; autostop ends it: at most the bill's worst case", launching(*HIDDEN, on=H100_AT_LAMBDA), 4,
+        "it cannot be found; autostop ends it: at most the bill's worst case", launching(*HIDDEN, on=H100_AT_LAMBDA), 4,
         GONE, undetectable=True,
     ),
     Fault(
         "unlabelled-lies-for-ever", "... at Lambda, without autostop", "Lambda",
-        "nobody can tell until somebody looks into the console: a day is shown",
+        "it can only be found in the provider's console: a day is shown",
         launching(*HIDDEN_FOR_EVER, on=H100_AT_LAMBDA), 4, GONE, lost_usd=LAMBDA_DAY_USD, undetectable=True,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rows: where a client is started from, what it finds there, and who answers under a provider's address."""
+"""Rows: odd places and surroundings of a client, and other servers under a provider's address."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NoInstances(Nothing):
 
 
 def shell(script: str, *words: str) -> Act:
-    """Run a command by a line of the shell, in which it is "$@"."""
+    """Return a step that runs a command by a line of the shell, in which it is "$@"."""
 
     def act(world: WorldOfFaults) -> Done:
         finished = subprocess.run(
@@ -67,7 +67,7 @@ def shell(script: str, *words: str) -> Act:
 
 
 def elsewhere(variable: str, handler: type[Nothing], path: str, *words: str, on: tuple[str, ...] = P4D) -> Act:
-    """Take down while a provider's address is another one, where nothing is known of any machine."""
+    """Return a step that takes down while a provider's address leads to a server that knows no machine."""
 
     def act(world: WorldOfFaults) -> Done:
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -82,39 +82,39 @@ def elsewhere(variable: str, handler: type[Nothing], path: str, *words: str, on:
 
 
 def no_lock(world: WorldOfFaults) -> None:
-    """The file by which a launch is one client's cannot be opened, as on a disk that is mounted for reading."""
+    """Prevent opening the lock file of the launch, like a disk that is mounted for reading."""
     lock = world.home / "launches" / world.entry().launch.run_id / "driver.lock"
     lock.unlink(missing_ok=True)
     lock.mkdir()
 
 
 def of_a_newer_planner(world: WorldOfFaults) -> None:
-    """The ledger has a form that this planner does not know."""
+    """Give the ledger a version that this planner does not know."""
     world.ids = [entry.launch.run_id for entry in world.entries()]
     with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
         connection.execute("PRAGMA user_version = 9")
 
 
 def leads_to_itself(world: WorldOfFaults) -> None:
-    """The ledger is a link to itself."""
+    """Make the ledger a link to itself."""
     (world.home / "ledger.sqlite").symlink_to(world.home / "ledger.sqlite")
 
 
 def half_installed(world: WorldOfFaults) -> None:
-    """SkyPilot cannot be imported any more."""
+    """Break the import of SkyPilot."""
     writes("broken/sky/__init__.py", "raise ImportError('half installed')\n")(world)
     before = world.environment["PYTHONPATH"]
     world.environment["PYTHONPATH"] = os.pathsep.join([str(world.folder / "broken"), before])
 
 
 def long_line(world: WorldOfFaults) -> None:
-    """The job's log has a line that is longer than any answer may be."""
+    """Give the job's log a line that is longer than any answer may be."""
     run_id = world.entry().launch.run_id
     sky("tail_logs", answer=LONG_LINE.format(run=run_id))(world)
 
 
 def odd_files(world: WorldOfFaults) -> None:
-    """Beside its result the node leaves what nobody expects."""
+    """Leave unexpected files and folders beside the node's result."""
 
     def leave(run_id: str) -> None:
         place = world.node / "planner-results" / run_id / "start-1"
@@ -133,7 +133,7 @@ def odd_files(world: WorldOfFaults) -> None:
 
 
 def three_clients(world: WorldOfFaults) -> list[Done]:
-    """Three clients at once, with a budget for one of them."""
+    """Launch with three clients at once and a budget for one of them."""
     writes("workspace/budget.yaml", ONE_LAUNCH)(world)
     return at_once((*LAUNCH, *P4D), (*LAUNCH, *P4D), (*LAUNCH, *P4D))(world)
 

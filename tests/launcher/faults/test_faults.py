@@ -1,4 +1,4 @@
-"""The fault table: every row breaks launching in one place; the state, the code and the dollars are as it says."""
+"""Every row of the fault table breaks launching in one place and ends with its state, exit code and dollars."""
 
 from __future__ import annotations
 

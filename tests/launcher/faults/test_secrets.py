@@ -134,7 +134,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def leaks(texts: dict[str, bytes]) -> list[str]:
-    """Return where a secret stands, as it is, as a URL or base64 writes it, or cut short."""
+    """Return the places of a secret: as it is, encoded for a URL or in base64, or cut short."""
     forms = {
         (place, form)
         for place, secret in SECRETS.items()

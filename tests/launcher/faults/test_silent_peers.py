@@ -1,6 +1,6 @@
-"""Every command that asks somebody, against one who takes the question and says nothing, or a byte at a time for ever.
+"""Commands whose peers take the question and send nothing, or one byte at a time for ever.
 
-Each ends by itself and says who did not answer. The limits of planner/time_limits.py are seconds here.
+Each command ends by itself and names the peer that did not answer. The limits of planner/time_limits.py are seconds.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def ended(words: tuple[str, ...], given: dict[str, str]) -> subprocess.Completed
 
 
 def environment(folder: Path, url: str) -> dict[str, str]:
-    """Return an environment in which everybody who can be asked is at one address."""
+    """Return an environment in which every service has one address."""
     (folder / ".lambda_cloud").mkdir()
     (folder / ".lambda_cloud" / "lambda_keys").write_text("api_key = a-key\n")
     named = [{"name": "mute", "cluster": {"server": url}}], [{"name": "mute", "user": {"token": "a-token"}}]
@@ -130,6 +130,6 @@ def environment(folder: Path, url: str) -> dict[str, str]:
 
 @contextmanager
 def silent_port() -> Iterator[int]:
-    """A port of this machine that takes connections; nobody reads what comes."""
+    """Yield a port of this machine that takes connections and reads nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         yield int(silent.getsockname()[1])

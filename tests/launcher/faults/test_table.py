@@ -1,4 +1,4 @@
-"""The table itself: large enough, its rows named once, its document as it is."""
+"""The table has enough rows with unique names, and equals its document."""
 
 from __future__ import annotations
 

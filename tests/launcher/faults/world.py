@@ -1,4 +1,4 @@
-"""The world of one row: a workspace, the real command line in processes of its own, fake clouds, a host, their bill."""
+"""World of one row: a workspace, the real command line in its own processes, fake clouds, a host and their bill."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 STAND_IN = Path(__file__).parent / "stand_in"
 USD_PER_HOUR = {"p4d.24xlarge": 21.96, "p5.48xlarge": 55.04, "gpu_8x_h100_sxm5": 31.92}
 UNSEEN_HOURS = 24.0
-"""Billed time in the table of a machine that nothing ends: until somebody looks at the console."""
+"""Billed time in the table for a machine that nothing ends: until a person looks at the console."""
 LAMBDA_KEY = "lambda-key-of-the-fake"
 AMI = "ami-1e749f67"
 QUICK = {
@@ -68,7 +68,7 @@ class WorldMachine:
     cluster: str
     labels: Mapping[str, str]
     own_cap: bool
-    """True if it ends by itself: told at its boot when to shut down, or autostop."""
+    """True if it ends by itself: by a shutdown that was set at its boot, or by autostop."""
 
 
 @dataclass
@@ -234,11 +234,11 @@ class WorldOfFaults:
         return [machine for machine in self.machines if machine.id in running]
 
     def lost_usd(self) -> float:
-        """Return what is billed for machines that nothing ends, until somebody looks."""
+        """Return the bill of machines that nothing ends, until a person looks at the console."""
         return sum(USD_PER_HOUR[machine.kind] * UNSEEN_HOURS for machine in self.alive() if not machine.own_cap)
 
     def clean(self) -> None:
-        """End whatever a row left."""
+        """End everything that a row left."""
         self.aws.ask("reset")
         self.lambda_labs.ask("accept")
         self.lambda_labs.ask("keep", names=[])

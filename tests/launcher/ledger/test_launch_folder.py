@@ -36,7 +36,7 @@ def test_a_client_that_is_killed_releases_the_lock(tmp_path):
             assert mine
 
 
-def test_who_did_not_get_the_lock_does_not_release_it(tmp_path):
+def test_a_client_without_the_lock_does_not_release_it(tmp_path):
     home = home_of(tmp_path, "r1")
     with driving_lock(home) as first:
         for _ in range(2):

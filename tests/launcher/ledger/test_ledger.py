@@ -32,7 +32,7 @@ def test_a_launch_is_kept_as_it_was_planned(ledger):
     assert [(event.at, event.kind, event.text) for event in ledger.events("r1")] == [(NOON, "PLANNED", "local")]
 
 
-def test_what_was_billed_runs_from_submission_to_the_proof(ledger):
+def test_billed_time_runs_from_submission_to_the_proof(ledger):
     ledger.plan([launch_of(LOCAL)])
     for minutes, state in ((1, State.SUBMITTED), (5, State.RUNNING), (20, State.COLLECTED), (31, State.DOWN_VERIFIED)):
         assert ledger.move("r1", state, at=NOON + timedelta(minutes=minutes))
@@ -144,7 +144,7 @@ def test_a_ledger_of_a_newer_planner_is_refused(ledger):
 
 
 def test_a_full_disk_submits_nothing(ledger, monkeypatch):
-    """SQLite's own limit on pages stands for the disk: the same error, raised by the same code."""
+    """SQLite's own limit on pages simulates a full disk: the same error, raised by the same code."""
     connect = Ledger._connect
 
     def with_a_full_disk(self):
@@ -187,7 +187,7 @@ def test_a_ledger_that_lost_a_column_is_one_error(ledger, column):
         ledger.entry("r1")
 
 
-def test_what_stands_beside_the_file_is_read_too(tmp_path):
+def test_the_write_ahead_log_beside_the_file_is_read_too(tmp_path):
     """A copy without the shared memory file, as a backup makes it: the newest states are in the write-ahead log."""
     there, copy = Ledger(tmp_path / "home" / "ledger.sqlite"), tmp_path / "copy" / "ledger.sqlite"
     copy.parent.mkdir()

@@ -73,7 +73,7 @@ def test_a_bill_of_an_older_ledger_is_read():
 
 
 @given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
-def test_what_was_billed_within_the_caps_is_never_over_the_worst_case(seconds, nodes, usd):
+def test_a_bill_within_the_caps_never_exceeds_the_worst_case(seconds, nodes, usd):
     single = bill(usd=usd, highest=usd * 1.5, nodes=nodes, ancillary=0.3)
     assert billed_usd(single, seconds=seconds) <= single.worst_case_usd * (1 + 1e-9)
 
@@ -120,7 +120,7 @@ def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
         ),
     ],
 )
-def test_what_must_not_be_launched_is_refused_with_code_3(planned, limits, problem):
+def test_a_forbidden_launch_is_refused_with_code_3(planned, limits, problem):
     with pytest.raises(RefusedError, match=problem) as refused:
         check_launches(planned, limits, now=NOON)
     assert refused.value.exit_code == 3
@@ -171,7 +171,7 @@ def test_a_price_that_did_not_rise_is_no_reason(target, before, after):
         pytest.param([(P5E, bill())], LaunchLimits(deadline_at=NOON + timedelta(hours=1)), id="just in time"),
     ],
 )
-def test_what_keeps_every_limit_is_allowed(planned, limits):
+def test_a_launch_that_keeps_every_limit_is_allowed(planned, limits):
     check_launches(planned, limits, now=NOON)
 
 

@@ -1,4 +1,4 @@
-"""A cloud of one launch in memory: its machines, and what is wrong with it at the moment.
+"""A cloud of one launch in memory: its machines and its present faults.
 
 EC2's and Lambda's interfaces to it are in `ec2.py` and `lambda_api.py`, SkyPilot's in `skypilot.py`.
 """
@@ -89,7 +89,7 @@ class Cloud:
         self.come()
 
     def come(self) -> None:
-        """Let machines come whose time it is."""
+        """Deliver the machines that are due."""
         due = [at for at in self.orders if at <= self.now_s]
         self.orders = [at for at in self.orders if at > self.now_s]
         for at in due:

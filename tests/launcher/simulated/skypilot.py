@@ -146,7 +146,7 @@ class Sky:
 
 
 class SimulatedBackend(SkyBackend):
-    """The product's backend, whose SkyPilot is the simulated one; the results are only named."""
+    """The product's backend on the simulated SkyPilot. Results are only named."""
 
     def __init__(self, sky: Sky, place: Path) -> None:
         super().__init__(place)

@@ -32,7 +32,7 @@ class OfflineClouds:
     environment: dict[str, str]
 
     def reset(self) -> None:
-        """Forget calls, refusals and what stands on Lambda and Kubernetes."""
+        """Forget calls, refusals, and machines on Lambda and Kubernetes."""
         for server in (self.aws, self.lambda_labs, self.kubernetes):
             server.ask("reset")
 

@@ -1,4 +1,4 @@
-"""The end of a launch of which nothing but its id is known: whatever carries it, wherever the keys here reach."""
+"""End of a launch that is known by its id alone: every machine with that id within reach of the keys here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_machines_of_one_id_are_ended_in_every_region_and_others_stay(skypilot):
 
 @pytest.mark.slow
 def test_an_id_that_ec2_reads_as_a_pattern_ends_nothing(skypilot):
-    """EC2's filters know * and ?: asked for such a tag it lists the machines of others."""
+    """EC2's filters know * and ?, so a tag with them would list the machines of others."""
     other = start("one", "us-east-2")
     skypilot(**NONE_THERE).down_by_id("*")
     skypilot(**NONE_THERE).down_by_id("on?")

@@ -153,7 +153,7 @@ def test_a_result_that_was_cut_off_on_its_way_is_asked_for_again_before_the_mach
     assert (into / "start-1" / "result.json").exists()
 
 
-def test_what_was_pushed_completes_what_the_node_has(skypilot, aws, tmp_path, monkeypatch):
+def test_the_store_completes_the_results_of_the_node(skypilot, aws, tmp_path, monkeypatch):
     """Two starts; the node gives its second, the store has the first."""
     (tmp_path / "bin").mkdir()
     rsync = tmp_path / "bin" / "rsync"

@@ -154,7 +154,7 @@ def test_the_dry_run_of_a_target_chooses_it_and_nothing_else(sky, target, instan
         pytest.param(K8S.model_copy(update={"accelerator": "B200-SXM"}), "found no such machine", id="no such GPU"),
     ],
 )
-def test_what_cannot_be_launched_is_refused_by_the_dry_run(sky, target, said):
+def test_the_dry_run_refuses_an_impossible_launch(sky, target, said):
     with pytest.raises(SkyRefusalError, match=said) as caught:
         sky.check(launch_of(target, run_id="dry"))
     assert caught.value.exit_code == 4
@@ -217,8 +217,8 @@ def test_the_task_files_are_read_by_skypilot(world):
     assert read.returncode == 0, read.stderr[-2000:]
 
 
-def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
-    """EC2 says that it has no capacity, as it does most days for these machines."""
+def test_a_refused_launch_is_submitted_once_and_leaves_nothing(sky, world):
+    """EC2 has no capacity, which is usual for these machines."""
     launch = launch_of(P5E.model_copy(update=SPOT), run_id="refused")
     world.aws.ask("refuse", code="InsufficientInstanceCapacity", status=400, after=0, only="RunInstances")
     sky.submit(launch)
@@ -249,7 +249,7 @@ def test_skypilot_keeps_the_contract(sky, target, tmp_path):
     check_never_submitted(sky, launch_of(target, run_id="never"), tmp_path)
 
 
-def test_what_skypilot_does_not_know_is_found_and_ended_by_its_label(sky):
+def test_a_machine_that_skypilot_does_not_know_is_found_and_ended_by_its_label(sky):
     launch = launch_of(P5E, run_id="forgotten")
     started("forgotten", expires_at=datetime.now(tz=UTC))
     other = started("somebody-elses", expires_at=datetime.now(tz=UTC))

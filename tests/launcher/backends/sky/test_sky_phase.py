@@ -74,7 +74,7 @@ def test_the_phase_of_a_launch(what, phase):
     assert status_of(what).phase is phase
 
 
-def test_why_a_launch_failed_is_said_on_one_line():
+def test_the_reason_of_a_failed_launch_fits_on_one_line():
     detail = status_of(seen(request="FAILED", cluster=None, error="ResourcesUnavailableError")).detail
     assert "found no such machine: ResourcesUnavailableError was raised. Try another region" in detail
 
@@ -87,7 +87,7 @@ def test_a_launch_that_aws_forbids_is_refused_and_says_which_rights_are_needed()
     assert status.detail.endswith("AWS forbids it. Ask for the rights in launcher/iam/aws-policy.json.")
 
 
-def test_what_was_launched_is_reported():
+def test_the_launched_machine_is_reported():
     what = seen(job="RUNNING")
     what["cluster"]["launched"] = LAUNCHED
     launched = status_of(what).launched
@@ -136,7 +136,7 @@ FAILED_REQUEST = {"id": "r", "at": 1.0, "status": "FAILED", "error": {"type": "N
     ],
 )
 def test_before_there_is_a_managed_job_its_request_tells(request_, phase, said):
-    """PENDING for ever would let the watchdog's whole time pass before anybody hears of a refusal."""
+    """PENDING for ever would hide a refusal until the watchdog's time is over."""
     status = managed_status_of({"job": None, "launch": request_})
     assert status.phase is phase
     assert said in status.detail

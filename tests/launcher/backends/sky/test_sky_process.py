@@ -99,7 +99,7 @@ def test_a_process_that_dies_while_its_child_holds_the_pipe_is_not_waited_for(pr
     os.kill(int(kept.read_text(encoding="utf-8")), signal.SIGKILL)
 
 
-def test_what_a_library_prints_is_no_answer(process, tmp_path):
+def test_output_of_a_library_is_no_answer(process, tmp_path):
     """Neither what Python prints nor what a child process writes to its standard output."""
     assert process.ask("print")[2] == {"do": "print"}
     process.close()  # which waits for the end of the log
@@ -113,7 +113,7 @@ def test_what_a_library_prints_is_no_answer(process, tmp_path):
     "said",
     ["", "no JSON", "[1]", '{"id": 99, "ok": "of another question"}', '{"id": 1}', '{"id": 1, "ok": [1, 2', "\u20ac"],
 )
-def test_what_is_no_whole_answer_to_the_question_is_an_error_and_the_next_question_is_answered(process, said, cut):
+def test_an_incomplete_answer_is_an_error_and_the_next_question_is_answered(process, said, cut):
     with pytest.raises(NodeError, match="SkyPilot ended without a whole answer"):
         process.ask("raw", said=said, cut=cut)
     assert process.ask("echo")[2] == {"do": "echo"}
@@ -338,7 +338,7 @@ class TestOwnCatalog:
         ("change", "said"),
         [({"name": "p9.metal"}, "has no p9.metal in us-east-2"), ({"region": "mars-1"}, "no p5e.48xlarge in mars-1")],
     )
-    def test_what_the_catalog_does_not_know_is_refused(self, home, tmp_path, change, said):
+    def test_an_unknown_machine_is_refused(self, home, tmp_path, change, said):
         with pytest.raises(InputError, match=said):
             own_catalog(P5E.model_copy(update=change), usd_per_node_hour=1.0, sky_home=home, place=tmp_path / "own")
 

@@ -1,4 +1,4 @@
-"""A person's own settings of SkyPilot beside those of a launch: joined where both can hold, else refused."""
+"""A person's own settings of SkyPilot are joined with those of a launch, or refused if they contradict."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_settings_of_a_launch_stand_alone_where_a_person_has_none():
 
 
 def test_commands_at_boot_are_both_run_ours_first():
-    """A command of theirs that ends the script must not keep the machine from being told when to shut down."""
+    """A person's command that ends the script must not prevent the machine's scheduled shutdown."""
     own = {"aws": {"post_provision_runcmd": ["apt-get install -y htop", ["echo", "gr\u00fc\u00df"]]}}
     assert values([OURS], own)["aws.post_provision_runcmd"] == [
         "shutdown -h +65",

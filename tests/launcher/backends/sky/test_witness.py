@@ -1,4 +1,4 @@
-"""Proof that nothing is left: only the account that had the machines gives it, for every place they may be."""
+"""Proof that no machine is left: only the account of the machines gives it, for every place where they may be."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def recorded(target, run_id: str, account: str | None = MINE) -> Launch:
 
 
 def on_lambda(server, name: str, key: str | None = None) -> None:
-    """Start an instance in the account of a key; without one it is everybody's."""
+    """Start an instance in the account of a key; without a key every account lists it."""
     body = {"name": f"pl-{name}-fcd1e5cf-head", "region_name": "us-east-1", "instance_type_name": "gpu_8x_h100_sxm5"}
     if key is None:
         server.post("/api/v1/instance-operations/launch", **body)
@@ -67,7 +67,7 @@ def test_the_account_of_a_launch_is_that_of_the_keys(skypilot, monkeypatch):
 
 @pytest.mark.slow
 def test_other_keys_prove_nothing_and_end_nothing(skypilot, monkeypatch):
-    """Their account has no such machine, whatever runs in the right one."""
+    """Another account has no such machine, even if it runs in the right one."""
     instance = start("theirs", "us-east-2")
     launch = recorded(P5E, "theirs")
     become(monkeypatch, "222222222222")
@@ -96,7 +96,7 @@ def test_no_keys_prove_nothing(skypilot, monkeypatch):
     )
 
 
-def test_a_launch_of_an_older_ledger_has_no_account_and_that_is_said(skypilot):
+def test_a_launch_of_an_older_ledger_is_reported_without_an_account(skypilot):
     old = {key: value for key, value in recorded(P5E, "old").model_dump(mode="json").items() if key != "account"}
     evidence = skypilot(**DOWN).verify_down(Launch.model_validate(old))
     assert evidence.down
@@ -142,7 +142,7 @@ def test_a_key_that_skypilot_does_not_read_launches_nothing(skypilot):
 # --- SkyPilot's list
 
 
-def test_where_skypilot_lists_the_cluster_the_word_of_the_cloud_is_no_proof(skypilot):
+def test_the_cloud_proves_nothing_while_skypilot_lists_the_cluster(skypilot):
     """SkyPilot's server may use another account than we do: one of the two asks the wrong one."""
     launch = recorded(P5E, "listed")
     listed = {**NOTHING, "cluster": cluster("pl-listed", "UP")}
@@ -156,7 +156,7 @@ def test_where_skypilot_lists_the_cluster_the_word_of_the_cloud_is_no_proof(skyp
 
 
 def test_a_machine_beside_a_forbidden_region_is_still_found(skypilot, aws):
-    """An organisation forbids us-west-2: a launch whose region is named is proven by the others, and that is said."""
+    """An organisation forbids us-west-2: the other regions prove the end of a launch with a named region."""
     aws.ask("refuse", code="UnauthorizedOperation", status=403, after=0, region="us-west-2")
     sky = skypilot(**DOWN)
     evidence = sky.verify_down(recorded(P5E, "named"))
@@ -173,7 +173,7 @@ def test_a_region_that_does_not_answer_is_no_proof(skypilot, aws, region):
         skypilot(**DOWN).verify_down(recorded(P5E, "mute"))
 
 
-def test_what_is_found_is_ended_although_another_region_does_not_answer(skypilot, aws):
+def test_a_found_machine_is_ended_although_another_region_does_not_answer(skypilot, aws):
     instance = start("found", "us-east-2")
     aws.ask("refuse", code="InternalError", status=400, after=0, region="us-west-2", only="DescribeInstances")
     with pytest.raises(NodeError, match="us-west-2"):
@@ -253,7 +253,7 @@ def test_without_any_credentials_everywhere_is_an_alarm(skypilot, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_provider_that_nobody_used_and_nothing_opens_is_named_and_no_alarm(skypilot, monkeypatch):
+def test_an_unused_provider_without_credentials_is_named_without_an_alarm(skypilot, monkeypatch):
     monkeypatch.delenv("LAMBDA_API_KEY")
     found = {leftover.where: leftover for leftover in skypilot(clusters=[]).find_leftovers([])}
     assert (found["Lambda"].alarm, found["Lambda"].detail) == (False, "not asked: no credentials")

@@ -23,7 +23,7 @@ SETTINGS: list[str] = []
 
 
 class ClusterDoesNotExist(Exception):  # noqa: N818  the names are SkyPilot's
-    """No such cluster."""
+    """Error for a cluster that does not exist."""
 
 
 class ClusterNotUpError(Exception):
