@@ -168,7 +168,9 @@ def _pass_on(steps: Path, read_bytes: int, on_progress: Progress) -> int:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Send SIGTERM to torchrun, so that ranks write their results; kill it after a grace period. Ranks end with it."""
+    """Send SIGTERM to torchrun, so that ranks write their results; kill it after a grace period. When torchrun
+    ends, its ranks end.
+    """
     for number, patience_s in ((signal.SIGTERM, STARTER_GRACE_S), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return

@@ -39,7 +39,7 @@ def record_of_launch(
     facts = _facts_of(entry)
     measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
     record = record_of(
-        measured or results, aliases=aliases, probes=probes, where=where, expect=expect, ends=TRUNCATED_ENDS
+        measured or results, aliases=aliases, probes=probes, where=where, expect=expect, accepted_exits=TRUNCATED_ENDS
     )
     return _joined(record, entry.launch.target, facts).model_copy(update={"answer_id": entry.launch.answer_id})
 

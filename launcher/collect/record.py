@@ -29,6 +29,8 @@ ENERGY_ERROR = 0.10
 Source: measurement protocol in workloads/README.md.
 """
 GOOD_ENDS = ("completed", "not_steady")
+"""Exit reasons of runs that make a record. A speed that never became steady is measured all the same: the record
+is marked as doubtful."""
 
 
 def record_of(
@@ -38,20 +40,20 @@ def record_of(
     probes: Sequence[Probe] = (),
     where: str = "result",
     expect: Expect | None = None,
-    ends: Collection[str] = GOOD_ENDS,
+    accepted_exits: Collection[str] = GOOD_ENDS,
 ) -> RunRecord:
     """Join the restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
     `aliases` maps drivers' names to accelerator ids. `expect` returns the values to compare the run with.
-    `ends` are the accepted exit reasons.
+    A run with another exit reason than `accepted_exits` raises NodeError.
     """
-    parsed = [parse_result(result, where=where, ends=ends) for result in results]
+    parsed = [parse_result(result, where=where, accepted_exits=accepted_exits) for result in results]
     try:
         return _joined(results, parsed, aliases, probes, expect)
     except (ValidationError, ValueError, ArithmeticError) as error:  # each figure may be valid, but not all together
         raise InputError(
-            f"{where}: its figures make no record: {first_problem(error)}.",
+            f"{where}: its figures do not fit together: {first_problem(error)}.",
             fix="Measure again; see the log of the run.",
         ) from error
 
@@ -203,15 +205,15 @@ def machine_name(result: NodeResult) -> str:
     return f"{cores}-core {cpu}"
 
 
-def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
-    """Read a result.json. Raises InputError if it is invalid, NodeError if its end is not in `ends`."""
-    parsed = parsed_end(result, where=where, ends=ends)
+def parse_result(result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_ENDS) -> NodeResult:
+    """Read a result.json. Raises InputError if it is invalid, NodeError if its exit reason is not accepted."""
+    parsed = parsed_end(result, where=where, accepted_exits=accepted_exits)
     if parsed.samples < 1 or parsed.window_s <= 0:
         raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
     return parsed
 
 
-def parsed_end(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
+def parsed_end(result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_ENDS) -> NodeResult:
     """Read a result.json of a training or of a kernel probe."""
     try:
         parsed = NodeResult.model_validate(dict(result))
@@ -219,7 +221,7 @@ def parsed_end(result: Mapping[str, Any], *, where: str, ends: Collection[str] =
         raise InputError(
             f"{where}: {first_problem(error)}.", fix="Give the result.json that the benchmark wrote, unchanged."
         ) from error
-    if parsed.exit_reason not in ends:
+    if parsed.exit_reason not in accepted_exits:
         raise NodeError(
             f"{where}: the benchmark ended with '{parsed.exit_reason}': {parsed.error or 'no reason given'}.",
             fix="Try a smaller --micro-batch." if parsed.exit_reason == "out_of_memory" else "",

@@ -29,7 +29,8 @@ MAX_PADDING_SHARE = 0.01
 MAX_DATA_WAIT_SHARE = 0.02
 MAX_STRAGGLER_RATIO = 1.05
 MAX_OWN_WORK_RATIO = 1.10
-"""Limit on short work without neighbours. It is wider because the work is measured for milliseconds only."""
+"""Limit on how much slower one rank does a short piece of work alone. It is wider than that on whole steps, because the
+work takes only milliseconds."""
 MAX_LOSS_RISE = 1.20
 """Limit on a loss relative to an earlier one, within the first ten steps."""
 MATMUL_CEILING_TOLERANCE = 1.02
@@ -228,8 +229,8 @@ def _disturbed(result: NodeResult) -> list[str]:
 def _impossible(result: NodeResult) -> list[str]:
     """Return a problem if a step multiplied faster than the fastest device did plain products just before.
 
-    TFLOP/s = least matmul FLOPs of a step / mean step seconds. A fused kernel may skip half of the attention, so that
-    half is not counted against the run.
+    TFLOP/s = (counted matmul FLOPs of a step - half of its attention) / mean step seconds. A fused causal kernel may
+    skip that half.
     """
     ceiling = max((result.calibration or {}).get("rank_matmul_tflop_per_s") or [0.0])
     flops = sum(result.matmul_flops_by_dtype.values())

@@ -6,7 +6,7 @@ from planner.model.base import Frozen
 
 
 class Instant(Frozen):
-    """A moment since one boot of one machine. Moments of the same boot are comparable even if the clock was changed."""
+    """Seconds since a machine's boot, with the boot's id. Those of one boot compare even if the clock was set."""
 
     boot: str
     """Linux boot id. Elsewhere an id of this process, so that no other process can compare its moments."""

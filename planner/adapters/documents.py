@@ -32,6 +32,8 @@ WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_
 """Mistakes that only say that the value is of another kind."""
 NUMBERS = ("float_type", "float_parsing", "finite_number", "int_type", "int_parsing")
 """Mistakes in which pydantic expects a number."""
+MEANT_KEYS: dict[tuple[int | str, ...], str] = {("workload", "network"): "write the network's name as workload.ref"}
+"""What to write in place of a key that people expect."""
 DATE = "must be a date, as 2027-01-15"
 PLAINLY = {
     "model_type": "must be a mapping of keys to values",
@@ -168,7 +170,8 @@ def _with_words(detail: ErrorDetails, details: list[ErrorDetails]) -> ErrorDetai
 def _sentence(detail: ErrorDetails) -> str:
     kind = detail["type"]
     if kind == "extra_forbidden":
-        return "is no key that the planner knows; check its spelling or take it out."
+        meant = MEANT_KEYS.get(_key_path(detail))
+        return f"is no key that the planner knows; {meant or 'check its spelling or take it out'}."
     if kind == "missing":
         return "is missing; add it."
     if kind == "too_short":

@@ -67,7 +67,7 @@ def read_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> lis
     return [price for _, price in parse_prices(text, where=str(path), origin=origin)]
 
 
-def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = False) -> list[tuple[int, Price]]:
+def parse_prices(text: str, *, where: str, origin: PriceOrigin, duplicates: bool = False) -> list[tuple[int, Price]]:
     """Read price rows from CSV text, each with the line on which it ends. A history may hold a row twice."""
     reader = csv.reader(io.StringIO(text))
     with csv_errors(where, reader):
@@ -85,7 +85,7 @@ def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = 
                 if grouped:
                     refuse_grouped(rows[-1][1], dict(zip(header, cells, strict=True)), f"{where}:{line}")
                 first = seen.setdefault(key_of(cells), line)
-                if first != line and not doubles:
+                if first != line and not duplicates:
                     raise _double(rows[-1][1], where, line, first)
     return rows
 

@@ -11,6 +11,7 @@ CODES = {
     "precision_open_below": "the sample length below which fp32 would be fast enough",
     "precision_not_stated": "no precision is stated; fp16=False does not mean fp32",
     "accelerator_not_known": "no catalog knows the accelerator",
+    "machine_not_known": "no catalog knows the machine",
     "work_not_known": "network or sample length are not stated, so FLOPs are not known",
     "work_by_parameters": "the network is not recorded: its FLOPs were counted by the number of parameters",
     "memory_above_capacity": "the least memory that the training takes is more than the accelerator has",

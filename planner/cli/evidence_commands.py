@@ -15,7 +15,7 @@ from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import say
 from planner.present.score_table import score_facts, score_rows
 from planner.use_cases import catalogs
-from planner.use_cases.published import evidence as measurements_of
+from planner.use_cases.published import evidence as published_evidence
 from planner.use_cases.published.accuracy import accuracy as score
 
 app = command_app()
@@ -38,7 +38,7 @@ class EvidenceSplit(StrEnum):
 @command(evidence, "list", example="planner evidence list")
 def list_evidence(output: TableOptions, home: HomeOption = None) -> None:
     """List the tables of measurements with their usable rows."""
-    listed = measurements_of.evidence_list(catalogs.open_catalog(home), home)
+    listed = published_evidence.evidence_list(catalogs.open_catalog(home), home)
     if output.json:
         print(json.dumps(listed, indent=1))
         return
@@ -50,7 +50,7 @@ def list_evidence(output: TableOptions, home: HomeOption = None) -> None:
 @command(evidence, "check", example="planner evidence check mine.csv")
 def check_evidence(file: TableFile, as_json: JsonFlag = False, home: HomeOption = None) -> None:
     """Check which rows of a table can be used, and why not the others."""
-    checked = measurements_of.evidence_check(file, catalogs.open_catalog(home))
+    checked = published_evidence.evidence_check(file, catalogs.open_catalog(home))
     if as_json:
         print(json.dumps(checked, indent=1))
         return
@@ -66,7 +66,7 @@ def check_evidence(file: TableFile, as_json: JsonFlag = False, home: HomeOption 
 @command(evidence, "add", example="planner evidence add mine.csv")
 def add_evidence(file: TableFile, home: HomeOption = None) -> None:
     """Copy a table to the workspace, where accuracy uses it."""
-    say(f"Added {measurements_of.evidence_add(file, catalogs.open_catalog(home), home)}.")
+    say(f"Added {published_evidence.evidence_add(file, catalogs.open_catalog(home), home)}.")
 
 
 @command(app, example="planner accuracy --measurements mine.csv --anchors 3")
@@ -75,7 +75,14 @@ def accuracy(
     measurements: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV table to predict; default: the bundled evidence")
     ] = None,
-    anchors: Annotated[int, typer.Option(min=0, max=MOST_ANCHORS, help="Most informative runs fitted per setup")] = 0,
+    anchors: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=MOST_ANCHORS,
+            help="Runs of each machine and framework that are fitted first, the most informative ones",
+        ),
+    ] = 0,
     leave_out: Annotated[EvidenceSplit | None, typer.Option(help="Predict each group from the rows outside it")] = None,
     output: TableOptions,
     home: HomeOption = None,

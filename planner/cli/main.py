@@ -15,6 +15,8 @@ from planner.cli.streams import error_document, wants_json
 from planner.cli.visible_output import silence, visible_output
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
+MEANT_OPTIONS = {"--deadline": "--by"}
+"""Options by the name of their key in a plan."""
 LONGEST_ARGUMENT = 10_000
 """Longest argument in characters. A longer one was pasted by mistake, and some patterns would take minutes."""
 
@@ -76,7 +78,12 @@ def _misused(error: typer.TyperException, arguments: list[str]) -> int:
     if message.startswith("Usage:"):  # no command was named: the help is the whole message
         print(message, file=sys.stderr)
         return InputError.exit_code
-    return _fail(InputError(message, fix="See: planner --help"), arguments)
+    asked = getattr(error, "ctx", None)  # of the command that was named
+    command = "planner" if asked is None else asked.command_path
+    meant = MEANT_OPTIONS.get(getattr(error, "option_name", ""), "")
+    if asked is not None and any(meant in parameter.opts for parameter in asked.command.params):
+        message = f"{message.partition(' (')[0]}; write {meant}"
+    return _fail(InputError(message, fix=f"See: {command} --help"), arguments)
 
 
 def _fail(error: PlannerError, arguments: list[str]) -> int:

@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class NotingCommand(HeadedCommand):
-    """A command that never overwrites a file that it has read (planner/adapters/files.py)."""
+    """A command whose inputs are noted, so that no output overwrites them (planner/adapters/files.py)."""
 
     def invoke(self, ctx: Context) -> Any:
         """Run the command, note the files it reads, and warn of secrets found in them."""

@@ -55,7 +55,8 @@ AttentionWay = Annotated[
 MicroBatch = Annotated[Count | None, Field(description="Samples per device; default: the most that fit.")]
 GlobalBatch = Annotated[Count | None, Field(description="Samples per optimizer step; default: a usual value.")]
 Method = Annotated[
-    Trained | None, Field(description="Train all weights, or adapters beside frozen ones; default: full.")
+    Trained | None,
+    Field(description="All weights (full), adapters (lora, qlora), or an objective: dpo, kto, grpo...; default: full."),
 ]
 LoraRank = Annotated[Count | None, Field(description="Rank of the adapters; default: 16.", examples=[16])]
 LoraTargets = Annotated[

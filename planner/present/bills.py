@@ -1,4 +1,4 @@
-"""Writes a bill as table rows, and in words with the coverage of its prices and amounts in the plan's currency."""
+"""Writes a bill as table rows or in one sentence, and says which parts have a price."""
 
 from __future__ import annotations
 

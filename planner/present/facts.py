@@ -36,12 +36,12 @@ QUANTITIES: dict[str, str] = {
 }
 """Names of the answer's fields for readers, in reading order."""
 
-OF_SERVICES = ("usd_per_million_tokens",)
-OF_MACHINES = (
+ONLY_SERVICES_HAVE = ("usd_per_million_tokens",)
+ONLY_MACHINES_HAVE = (
     "training_hours", "epoch_hours", "usd_per_epoch", "usd_per_hour", "throughput", "energy_kwh", "power_kw",
     "rated_kw", "carbon_kg",
 )  # fmt: skip
-OF_RENTED = ("usd_per_hour",)
+ONLY_RENTED_MACHINES_HAVE = ("usd_per_hour",)
 ON_REQUEST = ("carbon_kg", "pay_now_usd", "cash_usd", "left_usd", "to_pay_usd", "full_usd")
 """Fields that exist only if the plan asks for them, or for a machine that is bought or owned."""
 AS_THE_BILL = ("to_pay_usd", "cash_usd")
@@ -57,9 +57,10 @@ MODELLED_MEANS_ESTIMATED = (
 )
 LEFT_OUT = (
     "Left out of every cost: waiting for capacity and taxes. The bill of a rented machine counts set-up, "
-    "interruptions, storage and data transfer out of the cloud (egress); campaign time leaves out upload and queueing."
+    "interruptions, storage and data transfer out of the cloud (egress); "
+    "campaign time leaves out upload, and waits that are not stated."
 )
-RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has none."
+RANGE_MEANS = "A range holds the true value with 90 % probability; a list price has one only when it is old."
 
 
 def quantity_of(option: OptionEstimate, field: str) -> Quantity | None:
@@ -85,11 +86,15 @@ def not_known(option: OptionEstimate) -> list[str]:
     An owned machine has no rent, a service has no machine, and a machine has no price per token.
     """
     hosted = option.price_kind is PriceKind.HOSTED_TRAINING
-    foreign = OF_MACHINES if hosted else (*OF_SERVICES, *(OF_RENTED if option.site is not None else ()))
+    not_applicable = (
+        ONLY_MACHINES_HAVE
+        if hosted
+        else (*ONLY_SERVICES_HAVE, *(ONLY_RENTED_MACHINES_HAVE if option.site is not None else ()))
+    )
     return [
         name
         for field, name in QUANTITIES.items()
-        if quantity_of(option, field) is None and field not in ON_REQUEST and field not in foreign
+        if quantity_of(option, field) is None and field not in ON_REQUEST and field not in not_applicable
     ]
 
 

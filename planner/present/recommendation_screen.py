@@ -19,7 +19,7 @@ PLACEMENTS = (
     Column(key="machine", title="plan", wrap=24),
     Column(key="runs", title="runs", right=True),
     Column(key="start", title="start"),
-    Column(key="end", title="done by"),
+    Column(key="end", title="likely end"),
     Column(key="usd", title="cost", right=True),
 )
 ALTERNATIVES = (
@@ -114,13 +114,14 @@ def _sure(document: RecommendationDocument) -> str:
 
 
 def _robustness(document: RecommendationDocument) -> str:
-    """Write the cost of other confidences: `Sure at 95 % 26 USD more, done by 2027-04-02.`"""
+    """Write the cost of other confidences: `If you accept 50 %: 26 USD less, done by 2027-04-02.`"""
     parts = []
     own = next((level.done_by for level in document.at_confidence if level.confidence == document.confidence), None)
     for level in document.at_confidence:
         if level.confidence == document.confidence:
             continue
-        sure = f"at {100 * level.confidence:.3g} %"
+        asked = "if you accept" if level.confidence < document.confidence else "to be sure at"
+        sure = f"{asked} {100 * level.confidence:.3g} %:"
         if level.recommended is None and not level.options:
             parts.append(f"{sure} no option")
         elif level.more_usd is not None:
@@ -131,7 +132,7 @@ def _robustness(document: RecommendationDocument) -> str:
             usd = _phrases(document).money(abs(level.more_usd))
             parts.append(f"{sure} {'the same cost' if abs(level.more_usd) < CENT else f'{usd} {more}'}{other}{done}")
     text = "; ".join(parts)
-    return f"Sure {text}." if parts else ""
+    return f"{text[0].upper()}{text[1:]}." if parts else ""
 
 
 def _measurements(document: RecommendationDocument, *, every: bool) -> list[str]:

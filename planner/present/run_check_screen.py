@@ -23,7 +23,7 @@ CAUSES = (
 
 
 def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`. `details` adds the formulas of gains and probabilities."""
+    """Return the screen in lines of at most `width`. `details` adds the formulas of gains."""
     title = f"{document.workload} on {document.accelerators}x {document.accelerator} ({document.run})"
     expected = "not known" if document.expected is None else _rate(document.expected)
     causal = "" if document.causal_share_of_peak is None else f" (causal {document.causal_share_of_peak:.0%})"
@@ -50,7 +50,10 @@ def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = F
             lines += wrapped(f"{number} {cause.fix}. Test: {cause.test}", width=width, indent="    ")
     if document.explained is not None and document.causes:
         rest = "" if document.unexplained is None else f"; x{document.unexplained:.3g} remains unexplained"
-        lines += wrapped(f"Without them at most x{document.explained:.3g} as fast{rest}.", width=width)
+        lines += wrapped(
+            f"Gains do not multiply: without all of these, at most x{document.explained:.3g} as fast{rest}.",
+            width=width,
+        )
     for candidate in document.candidates:
         lines += wrapped(f"Could be: {candidate.text}. Test: {candidate.test}", width=width, indent="    ")
     for part in document.hardware_fixes:
@@ -60,7 +63,7 @@ def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = F
     for doubt in document.doubts:
         lines += wrapped(f"Doubtful: {doubt}.", width=width)
     if details and document.formulas:
-        lines += wrapped_lines([f"How gains and probabilities are computed ({HOW_TO_READ}):"], width)
+        lines += wrapped_lines([f"How gains are computed ({HOW_TO_READ}):"], width)
         lines += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
     return [*lines, *audited_lines(document.audit, width=width), *again(document.answer_id)]
 
@@ -88,7 +91,8 @@ def _rollouts(log: RolloutLog) -> str:
 
 
 def _part(part: HardwareFix) -> str:
-    price = f"{part.usd:,.0f} USD ({part.usd_low:,.0f}-{part.usd_high:,.0f})"
+    together = " for all" if part.count > 1 else ""
+    price = f"{part.usd:,.0f} USD ({part.usd_low:,.0f}-{part.usd_high:,.0f}){together}"
     says = f"Part: {part.count}x {part.part}, {price}: x{part.gain:.2f} ({part.gain_low:.2f}-{part.gain_high:.2f})"
     if part.payback_hours is None:
         return f"{says}; pay-back not known: no price of such an hour."

@@ -26,7 +26,7 @@ class Column:
     drop: int = 0
     """Order of removal on narrow screens: the highest number first. 0 is never removed."""
     wrap: int = 0
-    """Narrowest width at which cells still break between words; 0 for cells that never break."""
+    """Cells wrap between words down to this width; 0 for cells that never wrap."""
     gap: int = 2
     """Blanks before the column, unless it is the first."""
 

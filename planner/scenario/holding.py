@@ -6,7 +6,7 @@ from planner.errors import InputError
 from planner.model.figure import Figure
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Purchase, Site
-from planner.model.plan.plan_option import OF_BOUGHT, USED, PlanOption
+from planner.model.plan.plan_option import PURCHASE_KEYS, USED_NOT_RENTED, PlanOption
 from planner.model.quantity import Basis
 
 
@@ -19,7 +19,7 @@ def hold_of(option: PlanOption, site: Site | None, *, where: str) -> Hold:
     a lease with `hold: have`.
     """
     if site is None:
-        return Hold.USE if option.price in USED or option.commitment_bought else Hold.RENT
+        return Hold.USE if option.price in USED_NOT_RENTED or option.commitment_bought else Hold.RENT
     described = Hold.BUY if site.purchase is not None else Hold.RENT if site.lease is not None else Hold.HAVE
     hold = option.hold or site.hold or described
     if hold is Hold.USE:
@@ -31,7 +31,7 @@ def hold_of(option: PlanOption, site: Site | None, *, where: str) -> Hold:
             f"{where}.hold: {site.name} has no lease, so it cannot be rented.",
             fix="Write have or buy, describe its lease in the site, or name a cloud's offer.",
         )
-    given = next((name for name in OF_BOUGHT if getattr(option, name) not in (None, False)), None)
+    given = next((name for name in PURCHASE_KEYS if getattr(option, name) not in (None, False)), None)
     if given is not None and hold is not Hold.BUY:
         raise InputError(
             f"{where}.{given}: {site.name} is not to be bought (hold: {hold}).", fix="Write hold: buy beside it."

@@ -17,9 +17,9 @@ def with_marks(
 ) -> tuple[list[Price], list[Price]]:
     """Return both, with each row that is missing from its provider's newest complete list marked with that list's day.
 
-    A fetched row is compared with lists of its own source: it was read earlier than the list, so the list lacks it. A
-    bundled row is compared with every list: it remains if the same machine is listed on these terms in its region. A
-    price that is the same everywhere is superseded by a list of other regions; it is marked too.
+    A fetched row is compared with lists of its own source: a row that was read before the newest list, and not again
+    with it, has vanished. A bundled row is compared with every list: it remains if the same machine is listed on these
+    terms in its region. A price that is the same everywhere is superseded by a list of other regions; it is marked too.
     """
     scoped: dict[Scope, list[ListRead]] = {}
     for read in lists:
@@ -61,13 +61,14 @@ def listed_of(rows: Sequence[Price]) -> Sequence[Price]:
 
 @dataclass(frozen=True)
 class Renewal:
-    """Difference between two complete lists of a source: the later has renewed + added prices, the earlier renewed +
-    vanished.
-    """
+    """Difference between two complete lists of a source."""
 
     renewed: int
+    """Prices of both lists."""
     added: int
+    """Prices of the later list only."""
     vanished: int
+    """Prices of the earlier list only."""
 
 
 def renewal_of(

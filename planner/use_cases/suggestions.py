@@ -79,7 +79,10 @@ def _suggested(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, to
 
 
 def _is_short_of_memory(option: RankedOption) -> bool:
-    """Return True if less memory could make an option cheaper: it may not fit, is sharded or divided, or recomputes.
+    """Return True if a setup that needs less memory could cost less.
+
+    So it is if the option may not fit, is sharded or divided, or recomputes.
+
 
     Each suggestion searches all offers again, so none is made unless memory is the limit.
     """

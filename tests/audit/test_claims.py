@@ -64,7 +64,7 @@ def test_both_numbers_are_shown(name, code, fact, expected):
         pytest.param({"kind": "hardware", "figure": "fp16", "amount": "989 TFLOPS"},
                      "accelerator_not_known", id="no accelerator"),
         pytest.param({"kind": "price", "node": "aws/none.1xlarge", "amount": "3 USD/h"},
-                     "figure_not_known", id="an unknown machine"),
+                     "machine_not_known", id="an unknown machine"),
         pytest.param({"kind": "price", "node": "aws/p5.48xlarge", "amount": 98.32}, "unit_missing", id="a bare price"),
         pytest.param({"kind": "memory"}, "work_not_known", id="memory of nothing"),
         pytest.param({"kind": "speedup", "amount": "2x", "product": [1], "over": [0]}, "arithmetic", id="over zero"),

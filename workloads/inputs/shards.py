@@ -2,8 +2,8 @@
 
 A shard is one stream of token ids, packed, without padding: `name.npy` (one dimension, uint16 or uint32, as numpy
 writes it) or `name.bin` (the plain numbers, little-endian, in the spec's dtype). A folder's shards are taken in the
-order of their names. With sequence length T, sample k of a shard is tokens k T to k T + T. The last of these is only a
-target, so samples overlap by one token. A remainder shorter than a sample is left out.
+order of their names. With sequence length T, sample k of a shard is tokens kT to (k+1)T, both included. The last of
+these is only a target, so samples overlap by one token. A remainder shorter than a sample is left out.
 
 Files are mapped into memory, not read, so a data set may be larger than memory. Standard library only.
 """

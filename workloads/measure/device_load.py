@@ -55,8 +55,8 @@ def cpu_busy_share(
 ) -> Optional[float]:
     """Return the busy share of the processor's cores over the next second; None if the system does not report it.
 
-    Call it while nothing of ours runs. Idle time and waiting for disks are the fourth and fifth number of Linux's first
-    line.
+    Call it while nothing of ours runs. Idle time and waiting for disks are the fourth and fifth number of the first
+    line of Linux's /proc/stat.
     """
     try:
         first = read()

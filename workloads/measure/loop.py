@@ -58,9 +58,9 @@ class TrainingLoop:
         self._world_padding: List[float] = []
         self._data_wait_s = 0.0
         self._first_micro_batches: Optional[List[Batch]] = None
-        self._steps_run = 0
-        self._steps_on_record = 0
-        self._steps_read = 0
+        self._steps_run = 0  # of all phases
+        self._steps_on_record = 0  # of all phases, whose times are in the record
+        self._steps_read = 0  # of this phase, whose times were read from the clock
         self._first_losses: List[Tensor] = []
         self._last_loss: Optional[Tensor] = None
 
@@ -83,13 +83,14 @@ class TrainingLoop:
             return failure.INTERRUPTED
         if not self._losses_are_finite():
             return failure.LOSS_NOT_FINITE
-        in_vain = self._spec.window.waits_until_steady and not self._record.document["warmup_steady"]
-        return failure.NOT_STEADY if in_vain else failure.COMPLETED
+        never_steady = self._spec.window.waits_until_steady and not self._record.document["warmup_steady"]
+        return failure.NOT_STEADY if never_steady else failure.COMPLETED
 
     def note_device_busy(self) -> None:
         """Profile two more steps on every rank, and note how long rank 0's device works in one.
 
-        Call it once the record is closed: a failure here must not cost the measurement. A probe has no time for it.
+        Call it once the record is closed: a failure here must not cost the measurement. A run that
+        does not wait until its speed is steady is a probe, and skips this.
         """
         if self._spec.window.waits_until_steady:
             start_s = time.perf_counter()

@@ -13,7 +13,7 @@ from ..contract.failure import RunError
 from ..contract.spec import FLOAT8_MULTIPLE
 from ..models.base import Model
 
-LEAST_CAPABILITY = (8, 9)  # Ada; Hopper is 9.0: the first with 8-bit tensor cores
+LEAST_CAPABILITY = (8, 9)  # 8.9 is Ada, 9.0 Hopper: the first two with 8-bit tensor cores
 
 
 def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional[str]:
@@ -21,7 +21,7 @@ def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional
     if device_type != "cuda" or capability is None:
         return (
             "precision float8 needs a CUDA device of compute capability 8.9 or more (RTX 40, L4, L40S, H100 and "
-            "newer), and this is a CPU. Take bf16 here."
+            "newer), and this device has none. Take bf16 here."
         )
     if capability < LEAST_CAPABILITY:
         present = ".".join(str(number) for number in capability)

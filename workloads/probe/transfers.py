@@ -25,6 +25,8 @@ READ_SECONDS = 3.0
 MOST_FILES = 10_000
 """Most files of a folder to look at."""
 BLOCK_BYTES = 4 * MIB
+WARM_GROUPS = 3
+"""Groups of calls of which `warm_seconds` takes the best."""
 
 
 def host_copies(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
@@ -32,12 +34,12 @@ def host_copies(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
     if device.type != "cuda":
         rows.leave_out("host_to_device", "the device is the host")
         return
-    num_bytes = plan.copy_mib * MIB // 4
-    host_buffer = torch.randint(255, (num_bytes,), dtype=torch.uint8, device=device)
-    host = torch.empty(num_bytes, dtype=torch.uint8, pin_memory=True)
+    num_bytes = plan.copy_mib * MIB // 4  # pinned memory cannot be swapped, and a quarter takes long enough to time
+    device_buffer = torch.randint(255, (num_bytes,), dtype=torch.uint8, device=device)
+    host_buffer = torch.empty(num_bytes, dtype=torch.uint8, pin_memory=True)
     for kind, copy in (
-        ("host_to_device", lambda: host_buffer.copy_(host, non_blocking=True)),
-        ("device_to_host", lambda: host.copy_(host_buffer, non_blocking=True)),
+        ("host_to_device", lambda: device_buffer.copy_(host_buffer, non_blocking=True)),
+        ("device_to_host", lambda: host_buffer.copy_(device_buffer, non_blocking=True)),
     ):
         rows.add(
             kind,
@@ -47,7 +49,7 @@ def host_copies(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
 
 
 def _warm(work: Callable[[], object], device: torch.device, seconds: float) -> TimedCalls:
-    return TimedCalls(warm_seconds(work, device, seconds), 3)
+    return TimedCalls(warm_seconds(work, device, seconds), WARM_GROUPS)
 
 
 def _together(work: Callable[[], object], agreement: RankAgreement, device: torch.device, seconds: float) -> TimedCalls:

@@ -20,6 +20,7 @@ JOB = {
     "FAILED_SETUP": LaunchPhase.SETUP_FAILED,
     "CANCELLED": LaunchPhase.FAILED,
 }
+"""Phases by the words for a job on a cluster. The cluster of a cancelled job still stands, and may hold results."""
 MANAGED_JOB = {
     "PENDING": LaunchPhase.PENDING,
     "SUBMITTED": LaunchPhase.PENDING,
@@ -36,6 +37,7 @@ MANAGED_JOB = {
     "FAILED_NO_RESOURCE": LaunchPhase.REFUSED,
     "FAILED_CONTROLLER": LaunchPhase.LOST,
 }
+"""Phases by the words for a managed job. The controller takes down the machines of a cancelled one."""
 
 MANAGED_ENDED = tuple(word for word in MANAGED_JOB if word.startswith("FAILED") or word in ("SUCCEEDED", "CANCELLED"))
 """Words for a job that the controller has finished with, including its machines."""

@@ -36,7 +36,7 @@ class SourceAnswer:
 
     @contextmanager
     def alone(self, what: str) -> Iterator[None]:
-        """Let only the failing part fail, whatever was sent: it is named among the problems."""
+        """Note an error of this part of the answer among the problems, and go on."""
         try:
             yield
         except PlannerError as error:
@@ -80,7 +80,7 @@ class SourceName(Frozen):
 
 
 @dataclass(frozen=True)
-class Carried:
+class NamedAccelerator:
     """Accelerator that a name means, with the assumption made."""
 
     accelerator: str
@@ -97,7 +97,7 @@ class Names:
             self._rows.setdefault(_plain(row.name), []).append(row)
         self._nodes = nodes
 
-    def find(self, node_id: str, name: str, hbm_gib: float | None, *, hint: str = "") -> Carried | None:
+    def find(self, node_id: str, name: str, hbm_gib: float | None, *, hint: str = "") -> NamedAccelerator | None:
         """Return the accelerator of an instance: from its own row if we know the instance, otherwise by name and
         memory.
 
@@ -105,7 +105,7 @@ class Names:
         """
         node = self._nodes.get(node_id)
         if node is not None:
-            return Carried(node.accelerator)
+            return NamedAccelerator(node.accelerator)
         rows = self._rows.get(_plain(name), [])
         sized = [row for row in rows if row.hbm_gib is None or hbm_gib is None or abs(row.hbm_gib - hbm_gib) < 6]
         if not sized:
@@ -114,8 +114,8 @@ class Names:
         if form is not None:
             exact = [row for row in sized if form[0].casefold() in row.accelerator.casefold()]
             if exact:
-                return Carried(exact[0].accelerator)
-        return Carried(sized[0].accelerator, sized[0].note)
+                return NamedAccelerator(exact[0].accelerator)
+        return NamedAccelerator(sized[0].accelerator, sized[0].note)
 
 
 def as_id(text: str) -> str:

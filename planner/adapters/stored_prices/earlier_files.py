@@ -25,7 +25,7 @@ def earlier_observations(folder: Path) -> Iterator[list[Price]]:
     for path in sorted((folder / "observations").glob("*.csv")):
         text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
         whole = text[: text.rfind("\n") + 1] or ",".join(COLUMNS)
-        rows = parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, doubles=True)
+        rows = parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, duplicates=True)
         yield [row for _, row in rows]
 
 

@@ -34,7 +34,7 @@ class Statement:
 
 
 class Statements:
-    """All statements of the files of one training. If places may differ, the first one added counts."""
+    """All statements of the files of one training. Facts outside COMPARED may differ: the first one added counts."""
 
     def __init__(self, said: Iterable[Statement] = ()) -> None:
         self.said = list(said)

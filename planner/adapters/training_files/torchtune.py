@@ -11,7 +11,6 @@ from planner.adapters.training_files.keys import Keys
 from planner.adapters.training_files.spellings import objective_of, optimizer_of, precision_of
 
 BUILDER = re.compile(r"torchtune\.models\.(\w{1,40})\.(q?lora_|dora_|qdora_)?(\w{1,60})")
-_SIZE = re.compile(r"^(.*?)_(\d+)_(\d+)(b|m)$")
 FAMILIES = {
     "llama3_1": "llama-3.1", "llama3_2": "llama-3.2", "llama3_3": "llama-3.3", "llama3": "llama-3", "llama2": "llama-2",
     "qwen2_5": "qwen2.5", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma-2", "gemma": "gemma",

@@ -29,7 +29,9 @@ def node_of(name: str, catalog: Catalog) -> Node | Finding:
     begun = [node for node in catalog.nodes.values() if _spelled(node.name).startswith(f"{said} ")]
     if len(begun) == 1:
         return begun[0]
-    return unknown("figure_not_known", f"No catalog knows the machine '{name}'.", fix="See catalogs/hardware/nodes.csv")
+    return unknown(
+        "machine_not_known", f"No catalog knows the machine '{name}'.", fix="See catalogs/hardware/nodes.csv."
+    )
 
 
 def _spelled(name: str) -> str:

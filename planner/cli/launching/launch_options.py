@@ -31,7 +31,8 @@ class TargetOptions:
 
     nodes: Annotated[int | None, typer.Option(help="Nodes per target; default: 1")] = None
     gpus: Annotated[
-        str | None, typer.Option(metavar="[NAME:]COUNT", help="Processes per node; on k8s, ssh and slurm e.g. H100:8")
+        str | None,
+        typer.Option(metavar="[NAME:]COUNT", help="Processes per node; on k8s, ssh and slurm e.g. H100-SXM:8"),
     ] = None
     region: Annotated[str | None, typer.Option(help="Region; default: the cheapest")] = None
     spot: Annotated[bool, typer.Option("--spot", help="Use spot instances, which may be preempted")] = False

@@ -26,7 +26,7 @@ from planner.quantity.time_units import HOURS_PER_DAY
 PRACTICE = "practice: beyond benchmark speed"
 COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "unused (minimum, rounding or term)"
 COMMITMENT, BEYOND = "commitment already bought", "beyond its window (cannot be had)"
-UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
+NOT_COUNTED = ("waiting for capacity", "taxes", "requests to storage")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def rented_bill(
         trainings=work.trainings,
         currency=rates.currency,
         no_price=(*rates.volumes.unknown, *rates.unknown),
-        unsupported=UNSUPPORTED,
+        unsupported=NOT_COUNTED,
         assumed=at_assumed_rates(rates, ancillary),
     )
     ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
@@ -159,7 +159,7 @@ def _rent(
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
     one term:      sum over sets of nodes x sold(its trainings x (billed hours + failed share x set-up)) x price
-    blocks:        the same, at the hours that the work takes at most (`Work.longer`)
+    blocks:        the same, at the hours that the work takes at most (`BilledTrainings.longer`)
     a window:      sets x nodes x its hours x price, whatever of it is used
     """
     used = _parts_of_a_run(training, rates, lost, practice)
@@ -183,14 +183,14 @@ def _rent(
         bought = sum_of([_sold(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
     bought = named("bought_node_hours", bought, "node-h")
     used_node_hours = named("used_node_hours", sum(entry.quantity for entry in entries), "node-h")
-    rent, left = bought.times(price), bought.value - used_node_hours
+    rent, unused = bought.times(price), bought.value - used_node_hours
     whole = usable = None
-    if left > 1e-9 * bought.value:
-        entries.append(_unused(left, rates, bought_hours=bought.value))
+    if unused > 1e-9 * bought.value:
+        entries.append(_unused(unused, rates, bought_hours=bought.value))
         counted = [(work.by_set[runs] * rates.nodes, hours.value) for runs, hours in of_sets.items()]
         whole = _bought_usd(rent, training, rates, counted) if counted else None
-    elif terms.ends and left < -1e-9 * bought.value:
-        entries.append(_not_to_be_had(-left, rates))
+    elif terms.ends and unused < -1e-9 * bought.value:
+        entries.append(_not_to_be_had(-unused, rates))
     if terms.ends:
         usable = min(usable_hours(hours.value) * work.waves / runs for runs, hours in of_sets.items())
     return Rent(entries, rent, rent, whole, usable)
@@ -214,17 +214,20 @@ def _parts_of_a_run(
     setup = interval(rates.setup_hours, Unit.HOURS, name="setup_hours")
     failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO, name="failed_launch_fraction"))
     failed = named("failed_launch_hours", failed, "h")
-    parts: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
-        (COMPUTE, interval(training, Unit.HOURS), (training,)),
+    idle_tail = interval(rates.idle_tail_hours, Unit.HOURS, name="idle_tail_hours")
+
+    def known(what: str, hours: Quantity | None) -> list[tuple[str, Interval, tuple[Quantity, ...]]]:
+        return [] if hours is None else [(what, interval(hours, Unit.HOURS), (hours,))]
+
+    return [
+        *known(COMPUTE, training),
+        *known(LOST, lost),
+        *known(PRACTICE, practice),
         ("provisioning and set-up", setup, (rates.setup_hours,)),
-        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS, name="idle_tail_hours"), (rates.idle_tail_hours,)),
+        *known("data to the nodes", rates.staging_hours),
+        ("idle tail", idle_tail, (rates.idle_tail_hours,)),
+        ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction)),
     ]
-    for what, hours in ((PRACTICE, practice), (LOST, lost)):
-        if hours is not None:
-            parts.insert(1, (what, interval(hours, Unit.HOURS), (hours,)))
-    if rates.staging_hours is not None:
-        parts.insert(-1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
-    return [*parts, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
 
 
 def _committed(entries: list[UnroundedLine], rates: BillRates) -> Rent:

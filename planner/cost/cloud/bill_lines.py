@@ -113,7 +113,9 @@ def as_bill(
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
     cents, total = in_cents([entry.usd.value for entry in entries])
     local = in_local([entry.usd.value for entry in entries], currency) if currency else [None] * len(cents)
-    lines = tuple(_line(entry, float(usd), own) for entry, usd, own in zip(entries, cents, local, strict=True))
+    lines = tuple(
+        _line(entry, float(rounded_usd), own) for entry, rounded_usd, own in zip(entries, cents, local, strict=True)
+    )
     source = " + ".join(f"{line.what} {line.usd.value:,.2f}" for line in lines)
     heavy = [entry for entry in entries if abs(entry.usd.value) >= MATERIAL_FRACTION * abs(exact)]
     unrounded = derived(usd, Unit.USD, *(part for entry in heavy for part in entry.parts), source=source)
@@ -143,7 +145,7 @@ def local_amount(usd: Quantity, currency: Currency | None) -> LocalAmount | None
 
 
 def _total_of(lines: Sequence[Decimal], amount: LocalAmount | None) -> LocalAmount | None:
-    """Let the lines add up to the total: the exact sum, rounded once, and not its float."""
+    """Return the decimal sum of the rounded lines, with the amount's range."""
     if amount is None:
         return None
     value = float(sum(lines, Decimal(0)))

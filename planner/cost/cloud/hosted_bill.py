@@ -12,7 +12,7 @@ from planner.quantity.conversion import interval
 from planner.quantity.interval import sum_of
 
 BY_TOKENS = "training by the token"
-UNSUPPORTED = ("validation tokens", "keeping and serving the trained model", "taxes")
+NOT_COUNTED = ("validation tokens", "keeping and serving the trained model", "taxes")
 """Charges of services besides the tokens that are trained on."""
 
 
@@ -39,6 +39,6 @@ def hosted_bill(rates: HostedRates, *, trainings: int) -> Billed:
         entries.append(support_entry(entries, usd, rates.support_fraction))
     total = sum_of([entry.usd for entry in entries])
     bill, exact = as_bill(
-        entries, total, trainings=trainings, currency=rates.currency, no_price=(), unsupported=UNSUPPORTED
+        entries, total, trainings=trainings, currency=rates.currency, no_price=(), unsupported=NOT_COUNTED
     )
     return Billed(bill, exact, exact)

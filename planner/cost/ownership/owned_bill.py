@@ -12,7 +12,7 @@ from planner.quantity.conversion import interval
 from planner.quantity.interval import sum_of
 
 ELECTRICITY = "electricity"
-UNSUPPORTED = ("storage", "taxes", "your own people's time")
+NOT_COUNTED = ("storage", "taxes", "your own people's time")
 
 
 def owned_bill(
@@ -37,7 +37,7 @@ def owned_bill(
     )
     usd = sum_of([each, *(entry.usd for entry in kept)])
     bill, total = as_bill(
-        [line, *kept], usd, trainings=trainings, currency=currency, no_price=(), unsupported=UNSUPPORTED
+        [line, *kept], usd, trainings=trainings, currency=currency, no_price=(), unsupported=NOT_COUNTED
     )
     if not kept:
         total = total.model_copy(update={"source": source})

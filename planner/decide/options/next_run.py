@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: EstimatorQuery) -> tuple[NextRun, ...]:
-    """Return what runs on a part of the candidate's machines would do: one accelerator, one node, all but the whole.
+    """Return what runs on parts of the candidate's machines would do: one accelerator, then one node.
 
-    They are runs of the benchmark, whatever will train the job. Parts on which it does not fit are left out. The whole
-    would be a measurement and needs no estimate.
+    They are runs of the benchmark, whatever will train the job. Parts on which it does not fit are left out. So is the
+    whole machine: a run there is the measurement itself.
     """
     calibration = catalog.calibration_for(asked.sample)
     assert calibration is not None, "it made the prediction"
@@ -58,7 +58,8 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
 def half_width_with(asked: EstimatorQuery, run: Observation, calibration: Calibration) -> float:
     """Return high / value - 1 of the 90 % range if `run` were known too, and came out as expected.
 
-    The posterior's width does not depend on what is measured, but for results beyond belief (`own_runs.update`).
+    The posterior's width does not depend on what is measured, unless the result is rejected as implausible
+    (`own_runs.update`).
     """
     import numpy as np
 

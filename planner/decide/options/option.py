@@ -34,7 +34,7 @@ from planner.model.currency import Currency
 from planner.model.network.workload import WHOLE
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
-from planner.model.plan.plan_option import USED
+from planner.model.plan.plan_option import USED_NOT_RENTED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
@@ -256,7 +256,9 @@ def on_day(
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         on_its_days = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
         estimate = estimate.model_copy(update=on_its_days)
-    committed = estimate.hold is Hold.USE and estimate.price_kind not in USED  # its price is paid, however old it is
+    committed = (
+        estimate.hold is Hold.USE and estimate.price_kind not in USED_NOT_RENTED
+    )  # its price is paid, however old it is
     return estimate if committed else dated(estimate, today=today, row=price)
 
 

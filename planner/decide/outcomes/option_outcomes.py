@@ -53,15 +53,15 @@ def outcomes_of(
     ordered = Calendar.of(limits, today=today).ordered(today)
     campaign = _at_known(played_option(option, runs=limits.runs, ordered=ordered), without)
     played = play([campaign], credits=_lasting_credits(option), learnt=learnt)
-    return played if option.owed_usd is not None else replace(played, usd=None)
+    return played if option.owed_usd is not None else replace(played, usd=None)  # played_option put 0 in its place
 
 
 def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) -> PlayedOption:
     """Return the campaign of an option whose time is known.
 
     The hours of other users are spread over the runs. The error of the price is the part of the cost's range that the
-    hours do not explain. Hours that are paid ahead are fixed, and hold the runs or do not. `ordered` are the hours from
-    the campaign's start at which a machine is ordered, negative if it is ordered before.
+    hours do not explain. Hours that are paid ahead are fixed: they either suffice for the runs or do not. `ordered` are
+    the hours from the campaign's start at which a machine is ordered, negative if it is ordered before.
     """
     owed, cost, between = option.owed_usd, option.cost_by_hours, option.between_turns
     hours = option.campaign_hours if between is None else between.run_hours
@@ -79,6 +79,7 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
     return replace(
         played,
         lanes=lanes,
+        # `wait_hours` holds the mean wait in the queue, which `wait` draws again: the rest of it comes before
         asked_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
         wait=queued or lead or Interval.exact(0.0),
         usd=owed.value if owed is not None else 0.0,
@@ -128,13 +129,16 @@ class TimedOption:
         return 0.0 if spread is None else spread.fraction.value
 
     def decided(self, hours: Quantity) -> Interval:
-        """Return hours as a decision counts them."""
+        """Return hours as a decision counts them: their range is wider if the measurement is doubtful."""
         return decided(hours, doubtful=self.doubtful)
 
     def played(
         self, hours: Quantity, *, runs: int, at_once: int, between: BetweenTurns | None = None, opens: float = 0.0
     ) -> PlayedOption:
         """Return the runs side by side, without costs. `hours` are those of the campaign, or with `between` of a run.
+
+        A lane is a set of machines for one training at a time; it `opens` at these hours from the campaign's start.
+        Waves are the runs that a lane does one after another.
 
         hours of the steps = (hours / runs one after another - launch) / (1 + hours lost per hour of steps)
         """

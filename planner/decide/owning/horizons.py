@@ -69,7 +69,7 @@ def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> H
     return Horizons(
         campaign=_campaign(comparison, plan),
         campaign_option=comparison.recommended,
-        year=_year(best, year, plan.campaign.confidence),
+        year=_year(best, year, plan.campaign.confidence, Phrases(plan.campaign, plan.currency)),
         year_option=year.recommended,
         year_chance=best.chance_costs_less if best else None,
         year_against=best.costs_less_than if best else None,
@@ -91,7 +91,7 @@ def _campaign(comparison: ComparisonDocument, plan: Plan) -> str:
     return f"{start}: {VERBS[option.hold or Hold.RENT].lower()} {name_of(option)}."
 
 
-def _year(best: YearOption | None, year: PlannedYear, confidence: float) -> str:
+def _year(best: YearOption | None, year: PlannedYear, confidence: float, phrases: Phrases) -> str:
     """Write what `own-or-rent` recommends, and the chance that it costs less than its rival."""
     start = "A year of such work"
     if year.counted_from is CountedFrom.SITE:
@@ -111,7 +111,7 @@ def _year(best: YearOption | None, year: PlannedYear, confidence: float) -> str:
         chance = 1 - best.chance_costs_less
         why = costs_less(chance, confidence)
         if against.over_budget:
-            why = f"costs less with {percent_text(chance)}, but {takes(against)}, over the plan's budget"
+            why = f"costs less with {percent_text(chance)}, but {takes(against, phrases.money)}, over the plan's budget"
         return f"{deed}; {against.display_name} {why}."
     ours = against.id == year.owning and best.hold is not Hold.HAVE  # of two existing machines, name the one
     other = DOING[against.hold] if ours else against.display_name
@@ -143,12 +143,13 @@ def _rented_year(plan: Plan, estimated: Sequence[EstimatedOption], *, today: dat
     best = recommended(list(rows.values()), confidence=plan.campaign.confidence)
     if best is None or best.usd_per_year is None:
         return _RentedYear("A year of such work: no option can be recommended.", None)
-    cost = Phrases(plan.campaign, plan.currency).money(best.usd_per_year.value)
+    phrases = Phrases(plan.campaign, plan.currency)
+    cost = phrases.money(best.usd_per_year.value)
     as_used = pay_as_you_go([rows[name] for name, each in rents.items() if each not in terms])
     return _RentedYear(
         f"A year of such work: {VERBS[best.hold].lower()} {best.display_name} for {cost}.",
         best,
-        tuple(_pays(plan, term, rents[as_used], trainings) + _budget(rows[term.option.id]) for term in terms)
+        tuple(_pays(plan, term, rents[as_used], trainings) + _budget(rows[term.option.id], phrases) for term in terms)
         if as_used is not None
         else (),
     )
@@ -166,9 +167,9 @@ def _work(plan: Plan, trainings: int) -> RentedWork:
     return RentedWork(trainings, plan.campaign.side_by_side, plan.campaign.confidence)
 
 
-def _budget(term: YearOption) -> str:
+def _budget(term: YearOption, phrases: Phrases) -> str:
     """Write that a term is over the plan's budget; empty if it is not."""
-    return f", but {takes(term)}, over the plan's budget" if term.over_budget else ""
+    return f", but {takes(term, phrases.money)}, over the plan's budget" if term.over_budget else ""
 
 
 def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings: int) -> str:

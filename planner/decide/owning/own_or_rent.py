@@ -123,7 +123,7 @@ def own_or_rent(
     owned, rentals = asked.owned, question.rentals
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     by_plan = planned_year(asked)
-    clauses = headline(by_plan, confidence=plan.campaign.confidence)
+    clauses = headline(by_plan, confidence=plan.campaign.confidence, currency=plan.currency)
     reasons = (*_no_comparison(rentals, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,

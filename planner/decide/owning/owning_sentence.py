@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.owning.verdict import yearly_usd
 from planner.decide.recommend.headline import VERBS
-from planner.decide.recommend.phrases import WORDS
+from planner.decide.recommend.phrases import WORDS, Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
+from planner.decide.recommend.wording import share_text, with_reason
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import PlannedYear, YearOption
+from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
+from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 
+Money = Callable[[float], str]
 ACQUIRING = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
 WHOLE = 9.95
 """Number of trainings from which it is written without a fraction."""
@@ -27,42 +30,45 @@ DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying
 NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
-def headline(year: PlannedYear, *, confidence: float) -> tuple[str, ...]:
+def headline(year: PlannedYear, *, confidence: float, currency: Currency | None = None) -> tuple[str, ...]:
     """Write up to three sentences: what to do at which cost, the cheapest rent that is not firm, and when owning pays.
 
-    Renting means hourly rent without a term, if the plan has such an offer. `confidence` is the plan's.
+    Renting means hourly rent without a term, if the plan has such an offer. `confidence` and `currency` are the plan's.
     """
+    money = Phrases(CampaignLimits(), currency).money
     options = {option.id: option for option in year.options}
     own, best = options[year.owning], options.get(year.recommended or "")
     firm, cheapest = options.get(year.pay_as_you_go or ""), options.get(year.cheapest_rent or "")
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    sentences = [_advice(best, own, firm, year, confidence)]
+    sentences = [_advice(best, own, firm, year, confidence, money)]
     if cheapest is not None and not cheapest.firm:
-        sentences.append(_not_firm(cheapest, best))
-    sentences.append(_over_budget(own, best, year) or _when_it_pays(own, best, firm, year))
+        sentences.append(_not_firm(cheapest, best, money))
+    sentences.append(_over_budget(own, best, year, money) or _when_it_pays(own, best, firm, year, money))
     return tuple(sentence for sentence in sentences if sentence)
 
 
-def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float) -> str:
+def _advice(
+    best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float, money: Money
+) -> str:
     """Write what to do, its yearly cost and the next best, in the longest form that stays readable."""
-    start, work = f"{VERBS[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
+    start, work = f"{VERBS[best.hold]} {best.display_name}: {money(yearly_usd(best))} a year", _work(year)
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
         likely_less = yearly_usd(own) <= yearly_usd(best) and not own.over_budget
         cheaper = best.chance_owning_cheaper if likely_less else None
-        end = f"; {DOING[own.hold]} {_at_cost(short_usd(yearly_usd(own)), cheaper, confidence)}"
+        end = f"; {DOING[own.hold]} {_at_cost(money(yearly_usd(own)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = yearly_usd(firm) - yearly_usd(own)
     if less <= 0:
         cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
-        end = f"; {firm.display_name} {_at_cost(short_usd(yearly_usd(firm)), cheaper, confidence)}"
+        end = f"; {firm.display_name} {_at_cost(money(yearly_usd(firm)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
-    end = f", {short_usd(less)} less than renting"
+    end = f", {money(less)} less than renting"
     if year.trainings is None:
         return readable(f"{start}{work}{end}.", f"{start}{work}.")
     return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
@@ -81,14 +87,14 @@ def costs_less(chance: float, confidence: float) -> str:
     return f"costs less, but by under {share_text(TIE_FRACTION)}"
 
 
-def takes(option: YearOption) -> str:
-    """Write what an option commits a person to pay."""
+def takes(option: YearOption, money: Money) -> str:
+    """Write what an option commits a person to pay. `money` writes an amount of USD in the plan's currency."""
     if option.usd_at_once:
-        return f"takes {short_usd(option.usd_at_once)} at once"
-    return f"commits {short_usd(option.usd_committed or 0.0)}"
+        return f"takes {money(option.usd_at_once)} at once"
+    return f"commits {money(option.usd_committed or 0.0)}"
 
 
-def _over_budget(own: YearOption, best: YearOption, year: PlannedYear) -> str:
+def _over_budget(own: YearOption, best: YearOption, year: PlannedYear, money: Money) -> str:
     """Write which options that likely cost less are over the plan's budget; empty if there are none."""
     if own.why_not is not None:
         return ""
@@ -98,8 +104,8 @@ def _over_budget(own: YearOption, best: YearOption, year: PlannedYear) -> str:
         if option.over_budget and option.firm and yearly_usd(option) < yearly_usd(best)
     ]
     rent = next((option for option in cheaper if option.hold is Hold.RENT and option.id != own.id), None)
-    ours = f"{DOING[own.hold]} {takes(own)}" if own.over_budget else ""
-    rents = f"{rent.display_name} {takes(rent)}" if rent is not None else ""
+    ours = f"{DOING[own.hold]} {takes(own, money)}" if own.over_budget else ""
+    rents = f"{rent.display_name} {takes(rent, money)}" if rent is not None else ""
     if not ours and not rents:
         return ""
     text = f"{ours} and {rents}, both" if ours and rents else f"{ours or rents},"
@@ -111,21 +117,21 @@ def readable(*forms: str) -> str:
     return next((form for form in forms if len(form.split()) <= WORDS), forms[-1])
 
 
-def _not_firm(cheapest: YearOption, best: YearOption) -> str:
+def _not_firm(cheapest: YearOption, best: YearOption, money: Money) -> str:
     assert cheapest.price_kind is not None
     kind = NOT_FIRM[cheapest.price_kind]
     name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
-    usd = short_usd(yearly_usd(cheapest))
+    usd = money(yearly_usd(cheapest))
     if yearly_usd(cheapest) < yearly_usd(best):
         return f"{name}: {usd} a year, but it may be taken away."
-    return f"Even {name}: {usd} a year, and it may be taken away."
+    return f"The cheapest rent, {name}, costs {usd} a year and may be taken away."
 
 
-def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
+def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear, money: Money) -> str:
     """Write what is spent at once, and from which amount of work owning costs no more than the named rent."""
     if own.why_not is not None:
         return f"{with_reason(own.display_name, own.why_not)}."
-    at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
+    at_once = f"It takes {money(best.usd_at_once)} at once" if best.usd_at_once else ""
     another = best.id != own.id and best.hold is Hold.BUY
     forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(own, firm, year)
     if not forms:
@@ -175,12 +181,6 @@ def trainings_text(number: float) -> str:
 def whole_trainings(number: float) -> str:
     """Write a number of trainings rounded down; with two digits if below 1."""
     return f"{math.floor(number):,}" if number >= 1 else f"{number:.2g}"
-
-
-def _money(option: YearOption) -> str:
-    local = option.local_per_year
-    beside = "" if local is None else f" ({short_amount(local.value)} {local.code})"
-    return f"{short_usd(yearly_usd(option))}{beside}"
 
 
 def site_sentence(

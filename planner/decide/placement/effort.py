@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 FREE_VALUES = 5e7
+"""Squared values of integer variables (at most `WIDEST` each), summed, that a round of cuts tries at no extra cost."""
 ROUND_OF_ENTRY = 1.5e-6
 ROUND_OF_WIDE_COLUMNS = 1e-9
-NODE = 3e-4
-NODE_OF_ENTRY = 5e-8
+SEARCH_NODE = 3e-4
+SEARCH_NODE_OF_ENTRY = 5e-8
 ITERATION_OF_ENTRY = 6e-9
-"""Units of a round of cuts, a node and a simplex iteration, per entry of the matrix. Fitted to 24 hard programs: a
-unit is about one second of a core of 2023, within a factor of five.
+"""Units of a round of cuts, a search node and a simplex iteration, per entry of the matrix; and of a round per value
+beyond FREE_VALUES.
+
+Fitted to 24 hard programs: a unit is about one second of a core of 2023, within a factor of five.
 """
 WIDEST = 1_000
 """Values of an integer variable that HiGHS tries one by one in each round of cuts. It samples wider variables."""
@@ -44,7 +47,7 @@ class Effort:
         return Effort(min(self.left, units), self)
 
     def at_least(self, units: float) -> Effort:
-        """Lend all that is left, and at least these units."""
+        """Lend all that is left, or these units, if they are more."""
         return Effort(max(self.left, units), self)
 
 
@@ -63,6 +66,6 @@ class EffortPrices:
         tried = sum(min(width, WIDEST) ** 2 for width in widths)
         return cls(
             cut_round=ROUND_OF_ENTRY * entries + ROUND_OF_WIDE_COLUMNS * max(0.0, tried - FREE_VALUES),
-            node=NODE + NODE_OF_ENTRY * entries,
+            node=SEARCH_NODE + SEARCH_NODE_OF_ENTRY * entries,
             iteration=ITERATION_OF_ENTRY * entries,
         )

@@ -69,7 +69,7 @@ def _cheapest(instance: Instance, effort: Effort) -> Solution | None:
             break
         try:
             found = solve_small(_few_ways(instance, relaxed) if few else instance, Objective.COST,
-                                effort.part(share * whole), gap=ASKED_GAP, apart=few)  # fmt: skip
+                                effort.part(share * whole), gap=ASKED_GAP, split_all=few)  # fmt: skip
         except SolverStoppedError as error:
             bound = bound if few else max(bound, error.bound)
             continue
@@ -96,7 +96,7 @@ def _fastest(instance: Instance, effort: Effort) -> Solution | None:
         if found is None and not effort.spent and longer <= MOST_LONGER:
             try:
                 few = _few_ways(limited, relaxed)
-                found = solve_small(few, Objective.COST, effort.part(whole / 6), gap=ASKED_GAP, apart=True)
+                found = solve_small(few, Objective.COST, effort.part(whole / 6), gap=ASKED_GAP, split_all=True)
             except SolverStoppedError:
                 continue
         if found is not None:

@@ -31,37 +31,37 @@ SMALLEST_GAP = 1e-7
 
 
 def solve_small(
-    instance: Instance, objective: Objective, effort: Effort, *, gap: float = 0.0, apart: bool = False
+    instance: Instance, objective: Objective, effort: Effort, *, gap: float = 0.0, split_all: bool = False
 ) -> Solution | None:
     """Return the best plan within a relative gap; None if no plan keeps the limits.
 
-    Lanes of small instances (and all lanes with `apart`) are separated at once. Other bins are separated only after
-    their runs, which fit the bin as a whole, did not fit its lanes. Raises SolverStoppedError if no plan was found.
+    Bins of small instances (and all bins with `split_all`) are split into lanes at once. Other bins are split only if
+    their runs fit the total hours but not the single lanes. Raises SolverStoppedError if no plan was found.
     """
-    several = {number for number, bin_ in enumerate(instance.bins) if bin_.lanes > 1}
-    if not apart and len(separated(instance, several).ways) > SMALL:
-        several = {number for number in several if instance.bins[number].by_term}
-    question, bound = separated(instance, several), -math.inf
+    to_split = {number for number, bin_ in enumerate(instance.bins) if bin_.lanes > 1}
+    if not split_all and len(separated(instance, to_split).ways) > SMALL:
+        to_split = {number for number in to_split if instance.bins[number].by_term}
+    to_solve, bound = separated(instance, to_split), -math.inf
     for _ in range(ROUNDS):
-        written = formulate(question, objective)
-        if written is None:
+        formulated = formulate(to_solve, objective)
+        if formulated is None:
             return None
         try:
-            optimum = written.program.solve(effort, gap=gap)
+            optimum = formulated.program.solve(effort, gap=gap)
         except SolverStoppedError as error:
             raise SolverStoppedError(max(bound, error.bound)) from error
         if optimum is None:
             return None
         bound = max(bound, optimum.bound)
-        columns = [(way, column) for way, column in enumerate(written.runs) if column is not None]
+        columns = [(way, column) for way, column in enumerate(formulated.runs) if column is not None]
         runs = {way: count for way, column in columns if (count := round(optimum.values[column])) > 0}
-        lengths = [optimum.values[column] for column in written.lengths]
+        lengths = [optimum.values[column] for column in formulated.lengths]
         ends = tuple(accumulate(lengths)) or (instance.deadline,) * instance.phases
-        placed, overfull = _on_lanes(question, runs, ends)
+        placed, overfull = _on_lanes(to_solve, runs, ends)
         if not overfull:
             break
-        question = separated(question, overfull)
-    found = evaluate(question, placed, bound=bound)
+        to_solve = separated(to_solve, overfull)
+    found = evaluate(to_solve, placed, bound=bound)
     if found is None or found.hours > instance.deadline * (1 + 1e-6) + 1e-6:
         raise SolverStoppedError(bound)
     weighed = found.to_pay + instance.waiting_usd_per_hour * found.hours

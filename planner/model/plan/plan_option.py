@@ -56,13 +56,14 @@ OF_MACHINES = (
 """Fields that a plan may state for machines, and not for services."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that end with the last hour used."""
-USED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
+USED_NOT_RENTED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
 """Kinds of price at which nothing is rented."""
 WAITS = ("wait_hours", "queue", "tries", "window")
 """Fields that say when machines are available."""
-OF_BOUGHT = ("purchase_usd", "sell_after")
-OF_HELD = (*OF_BOUGHT, "other_use")
-"""Fields for a machine that is owned or bought; the first two only for one to be bought."""
+PURCHASE_KEYS = ("purchase_usd", "sell_after")
+"""Fields for a machine that must be bought."""
+OF_HELD = (*PURCHASE_KEYS, "other_use")
+"""Fields for a machine that is owned or bought."""
 
 
 class PlanOption(Frozen):
@@ -182,12 +183,12 @@ class PlanOption(Frozen):
             given = next((name for name in OF_HELD if getattr(self, name) not in (None, False)), None)
             if given is not None:
                 raise ValueError(f"{given} belongs to a machine of your own (site, own or run), not to a cloud offer")
-            held = Hold.USE if self.price in USED else Hold.RENT
+            held = Hold.USE if self.price in USED_NOT_RENTED else Hold.RENT
             bought = self.commitment_bought and self.hold is Hold.USE
             if self.hold not in (None, held) and not bought:
                 raise ValueError(f"hold: {self.hold} does not go with this offer, which is hold: {held}; leave it out")
         elif self.hold is not None and self.hold is not Hold.BUY:
-            given = next((name for name in OF_BOUGHT if getattr(self, name) not in (None, False)), None)
+            given = next((name for name in PURCHASE_KEYS if getattr(self, name) not in (None, False)), None)
             if given is not None:
                 raise ValueError(f"{given} belongs to a machine that is to be bought: write hold: buy, or leave it out")
 

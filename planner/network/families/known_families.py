@@ -1,4 +1,4 @@
-"""Families by the `kind` of their networks. This is the only place that knows all of them."""
+"""Families by the `kind` of their networks."""
 
 from __future__ import annotations
 

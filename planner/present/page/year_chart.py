@@ -18,7 +18,7 @@ DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3]]
 MOST_LINES = 6
 """Most lines: the machine in question, and the cheapest other ways."""
 FEWEST = 10
-"""Fewest trainings from which the axis is scaled. It reaches to three times their number."""
+"""Fewest trainings that the axis is scaled for: it ends at three times the trainings asked for, and at least at 30."""
 
 
 def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> alt.LayerChart | None:
@@ -46,9 +46,11 @@ def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyForma
         x=x, y=y, color=alt.Color("way:N", scale=scale, legend=legend),
         strokeDash=alt.StrokeDash("way:N", scale=dash, legend=legend), tooltip=tooltip,
     )  # fmt: skip
-    you = alt.Chart(inline_data(alt, [{"trainings": asked, "text": words("you")}]))
-    rule = you.mark_rule(color="#777777", strokeDash=[6, 4], strokeWidth=1.5).encode(x="trainings:Q")
-    text = you.mark_text(align="left", baseline="top", dx=5, dy=2, color="#777777", fontSize=13, fontWeight="bold")
+    asked_mark = alt.Chart(inline_data(alt, [{"trainings": asked, "text": words("you")}]))
+    rule = asked_mark.mark_rule(color="#777777", strokeDash=[6, 4], strokeWidth=1.5).encode(x="trainings:Q")
+    text = asked_mark.mark_text(
+        align="left", baseline="top", dx=5, dy=2, color="#777777", fontSize=13, fontWeight="bold"
+    )
     layers: list[Any] = [lines, rule, text.encode(x="trainings:Q", y=alt.value(0), text="text:N")]
     chart = alt.LayerChart(layer=layers)
     described = words("Cost of a year against trainings, by way: {ways}", ways="; ".join(names))
@@ -80,8 +82,12 @@ def _rows(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) ->
 
 def counts_around(asked: int) -> tuple[int, ...]:
     """Return the numbers of trainings at which costs are computed."""
-    wide = max(asked, FEWEST)
-    return tuple(sorted({1, asked, wide // 2, wide, wide + wide // 2, 2 * wide, 3 * wide}))
+    scale_count = max(asked, FEWEST)
+    return tuple(
+        sorted(
+            {1, asked, scale_count // 2, scale_count, scale_count + scale_count // 2, 2 * scale_count, 3 * scale_count}
+        )
+    )
 
 
 def lacking(words: Words) -> str:

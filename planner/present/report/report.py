@@ -198,8 +198,9 @@ class Report:
 
 
 BASES = (
-    "Basis: measured (a run on this machine), quoted (a price list or data sheet), modelled (computed from runs "
-    "elsewhere), assumed (stated, not checked). A computed number carries the weakest basis of its inputs."
+    "Basis: measured (a run of yours), quoted (a price list or data sheet), modelled (computed from runs "
+    "elsewhere), assumed (a usual value, because nothing states it). A computed number carries the weakest basis of "
+    "its inputs."
 )
 
 

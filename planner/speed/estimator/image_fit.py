@@ -25,8 +25,8 @@ NOISE = 0.06
 TAIL = 4.0
 """Degrees of freedom of the errors (Student's t), so that a wrong row pulls little."""
 SOURCE_POWER = -0.5
-"""Exponent of a row's weight: a source of n rows weighs n^0.5, because many accelerators in one table of one network
-are not many facts."""
+"""Exponent of a row's weight: each row of a source of n rows weighs n^-0.5, because many accelerators in one table of
+one network are not many facts."""
 STEP = 1e-4
 """Change of a logarithm for numerical derivatives."""
 
@@ -66,7 +66,7 @@ def with_image_effects(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labe
 def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40) -> Fit:
     """Find the most probable constants and effects.
 
-    minimise  sum_i w_i t((ln measured_i - ln modelled_i) / noise)
+    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
               + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
 
     by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay

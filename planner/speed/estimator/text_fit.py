@@ -42,7 +42,8 @@ NOISE = 0.07
 TAIL = 4.0
 """Degrees of freedom of the errors (Student's t), so that a wrong row pulls little."""
 SOURCE_POWER = -0.3
-"""Exponent of a row's weight: a source of n rows weighs n^0.7, so that a large grid does not outvote the rest."""
+"""Exponent of a row's weight: each row of a source of n rows weighs n^-0.3, so that a large grid does not outvote
+the rest."""
 STEP = 1e-4
 """Change of a logarithm for numerical derivatives."""
 

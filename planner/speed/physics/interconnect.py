@@ -44,7 +44,8 @@ Source: NVIDIA's developer forum on the RTX 4090, and tables of RTX 2080 Ti and 
 A10G, and its machines have no peer-to-peer (g5.12xlarge, ray-project/ray issue 39471).
 """
 MODULES = re.compile(r"Max-1550|Ascend-910")
-"""Accelerators that are not cards, although the catalog has no rate of their links or that of half a machine."""
+"""Accelerators that are not cards, although the catalog has no rate of their links (Max-1550), or only that among the
+four of half a machine (Ascend-910)."""
 RACK_DOMAIN = 72
 """Accelerators behind one NVLink switch of an NVL72 rack."""
 ASSUMED_NODE_GBIT = {"consumer": 25.0, "volta": 400.0, "ampere": 1600.0, "newer": 3200.0}
@@ -57,6 +58,9 @@ EFA_GBIT = {"ampere": 400.0, "newer": 3200.0}
 """Gbit/s of a node with EFA. Source: AWS, p4d and p5."""
 SLINGSHOT_GBIT = 800.0
 """Gbit/s of four accelerators with a 200 Gbit/s port each. Source: HPE Slingshot 11."""
+MORE_THAN_ETHERNET = ("infiniband", "roce", "dgx", "not stated", "ref", "ib (", "no ib")
+"""Words of a network that may be faster than plain Ethernet, or is left open: "not stated", or "ref" for a reference
+machine."""
 NO_NVLINK, SLOT = re.compile(r"\b(no|without) nvlink"), re.compile(r"\bpci[- ]?e")
 P2P = re.compile(r"p2p|peer[- ]to[- ]peer")
 NO_P2P = re.compile(
@@ -81,8 +85,7 @@ class Interconnect:
     """Cards behind one root port of the host."""
     cards: int
     """Cards of one machine in PCIe slots; 0 if another link joins them."""
-    slot: int
-    """Generation of PCIe."""
+    pcie_generation: int
 
     def facts(self, *, per_node: int) -> dict[str, float]:
         """Return the fields of `Configs` for machines that use `per_node` accelerators each."""
@@ -94,7 +97,7 @@ class Interconnect:
             "bus_sharers": float(self.bus_sharers),
             "pcie": float(self.pcie),
             "pcie_cards": float(self.cards),
-            "pcie_5": float(self.slot >= max(PCIE_GB_PER_S)),
+            "pcie_5": float(self.pcie_generation >= max(PCIE_GB_PER_S)),
             "inter": self.inter,
         }
 
@@ -134,7 +137,7 @@ def interconnect_of(
         pcie=pcie,
         through_host=kind is Link.PCIE_NO_P2P,
         bus_sharers=min(per_node, per_root),
-        slot=pcie_generation(accelerator),
+        pcie_generation=pcie_generation(accelerator),
         cards=per_node if pcie and not MODULES.match(accelerator.id) else 0,
     )
 
@@ -221,12 +224,12 @@ def parse_network_gbit(text: str, *, per_node: int = 1) -> float | None:
 def named_network_gbit(text: str, accelerator: Accelerator) -> float | None:
     """Return the common Gbit/s of a node whose network is named without a rate; None if the name says too little."""
     text = text.casefold()
-    fast = any(word in text for word in ("infiniband", "roce", "dgx", "not stated", "ref", "ib (", "no ib"))
+    more_than_ethernet = any(word in text for word in MORE_THAN_ETHERNET)
     if "slingshot" in text:
         return SLINGSHOT_GBIT
     if re.search(r"\befa\b", text):
         return EFA_GBIT["ampere" if accelerator.launch_year < HOPPER_YEAR else "newer"]
-    if "ethernet" in text and (not fast or "no ib" in text):
+    if "ethernet" in text and (not more_than_ethernet or "no ib" in text):
         return CLOUD_ETHERNET_GBIT
     return None
 

@@ -21,7 +21,8 @@ from planner.speed.throughput.matching_runs import runs_to_scale, training_peak_
 from planner.speed.throughput.prediction import NoPrediction, Prediction, Ratio, no_prediction
 
 RATIO_FACTOR = 2.0
-"""Range factor of another accelerator, which holds 90 % of errors; published pairs have p90 55 % (docs/accuracy.md)."""
+"""Range factor of another accelerator. It holds more than 90 % of errors: of published pairs, 90 % err by 55 % or less
+(docs/accuracy.md)."""
 BARE_STEP_FACTOR = 1.25
 """Additional factor without a network: the weights of bandwidth and compute are not known then."""
 SAME_ACCELERATOR_FACTOR = 1.3
@@ -50,9 +51,9 @@ def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction 
 def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord | None:
     """Return the run of the same workload that is closest to the candidate; None if there is none.
 
-    Runs on the candidate's own accelerator come first: unless a run measured the links of another machine, the order is
-    long windows, same strategy, nearest count. Of runs elsewhere, the order is: long windows, runs that measured
-    accelerators and not links, the run that the plan names, same strategy, nearest speed.
+    Runs on the candidate's own accelerator come first. Of these, runs limited by another machine's links come last;
+    then the order is: long windows, same strategy, nearest count. Of runs elsewhere, the order is: long windows, runs
+    that measured accelerators and not links, the run that the plan names, same strategy, nearest speed.
     """
     runs = runs_to_scale(job, catalog)
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
@@ -102,8 +103,8 @@ def _between_counts(here: list[RunRecord], candidate: Candidate, catalog: Catalo
         return None
     lower, upper = ([run for run in same if run.hardware.accelerators == count] for count in (below[-1], above[0]))
     low_rate, high_rate = (statistics.median(run.throughput.value for run in runs) for runs in (lower, upper))
-    place = math.log(candidate.accelerators / below[-1]) / math.log(above[0] / below[-1])
-    rate = low_rate ** (1 - place) * high_rate**place
+    position_between = math.log(candidate.accelerators / below[-1]) / math.log(above[0] / below[-1])
+    rate = low_rate ** (1 - position_between) * high_rate**position_between
     source = (
         f"interpolated between runs {lower[0].id} ({low_rate:.6g} samples/s on {below[-1]}) and {upper[0].id} "
         f"({high_rate:.6g} on {above[0]}): a straight line in logarithms"

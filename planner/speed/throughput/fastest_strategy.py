@@ -39,13 +39,15 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     if may_divide and (found := layouts(job, candidate, catalog)) is not None:
         divided_speed = speed(job, found.divided, catalog)
         answers.append((found.divided, divided_speed))
-        if best.fit.fits is False or (found.is_worth_dividing and _value(divided_speed) > _value(best)):
+        clearly_faster = found.is_worth_dividing and _value(divided_speed) > _value(best)
+        if best.fit.fits is False or clearly_faster:
             whole, whole_speed = chosen, best
             chosen, best = found.divided, divided_speed
             if job.setup.framework is None:
                 if found.whole is not None:
                     whole, whole_speed = found.whole, speed(job, found.whole, catalog)
                 best = _with_trainers(divided_speed, chosen, whole, whole_speed)
+    # strategies are listed from the simplest on: the first within 5 % of the best is taken
     if best.basis is Basis.MODELLED and best.samples_per_s is not None and chosen.parallel_config is None:
         chosen, best = next(pair for pair in answers if WORTH_DIVIDING * _value(pair[1]) >= _value(best))
     if len(answers) == 1:

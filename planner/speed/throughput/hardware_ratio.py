@@ -67,7 +67,9 @@ def _doubts(run: RunRecord, base: RunRecord, ratio: Quantity) -> list[str]:
             doubts.append(f"the runs differ in more than their hardware: {name} is {shown}")
     counts = [record.hardware.accelerators for record in (run, base)]
     if counts[0] != counts[1]:
-        doubts.append(f"{counts[0]} accelerators beside {counts[1]}: how well each scales is in the ratio")
+        doubts.append(
+            f"{counts[0]} accelerators against {counts[1]}: the ratio also contains how well each count scales"
+        )
     if abs(ratio.value - 1) < LEAST_DIFFERENCE:
         doubts.append(f"under {LEAST_DIFFERENCE:.0%} is no difference: one instance differs from the next by as much")
     return doubts + [f"{record.id}: {problem}" for record in (run, base) for problem in record.verdict]

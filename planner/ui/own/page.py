@@ -59,8 +59,10 @@ def render() -> None:
     left, right = st.columns([4, 9], gap="large")
     with left, st.container(border=True):
         site = _site(asked.plan, known, words)
-        first = _base(asked.plan, site, known, problems, today)
-        year = Year() if first is None else _sliders(first, given, words, _used_by_others(asked.plan, site, known))
+        unchanged = _unchanged_document(asked.plan, site, known, problems, today)
+        year = (
+            Year() if unchanged is None else _sliders(unchanged, given, words, _used_by_others(asked.plan, site, known))
+        )
     with right:
         if asked.example:
             parts.note(
@@ -98,7 +100,7 @@ def _used_by_others(plan: Plan, site: str | None, known: StampedCatalog) -> floa
     return next((option.other_use or 0.0 for option in options), 0.0)
 
 
-def _base(
+def _unchanged_document(
     plan: Plan, site: str | None, known: StampedCatalog, problems: list[InputError], today: date
 ) -> OwnOrRentDocument | None:
     try:
@@ -108,10 +110,10 @@ def _base(
         return None
 
 
-def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words, others: float) -> Year:
+def _sliders(unchanged: OwnOrRentDocument, given: Mapping[str, float], words: Words, others: float) -> Year:
     """Return the changes by sliders. An untouched slider changes nothing, even if its position is rounded."""
-    inputs = {resolved.name: resolved.quantity.value for resolved in first.inputs}
-    planned = first.by_plan
+    inputs = {resolved.name: resolved.quantity.value for resolved in unchanged.inputs}
+    planned = unchanged.by_plan
     usual = max(1, round(planned.trainings_wanted)) if planned and planned.trainings_wanted else 50
 
     def slider(label: str, name: str, value: float, ends: tuple[float, float, float], unit: str = "%g") -> float | None:
@@ -121,18 +123,18 @@ def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words,
         def on_a_step(number: float) -> float:
             return float(round((min(high, max(low, number)) - low) / step) * step + low)
 
-        key = f"own-{name}-{first.site}-{value:g}"
+        key = f"own-{name}-{unchanged.site}-{value:g}"
         st.session_state.setdefault(key, on_a_step(given.get(name, value)))
-        said = float(st.slider(label, low, high, step=step, format=unit, key=key))
-        return None if said == on_a_step(value) else said
+        chosen = float(st.slider(label, low, high, step=step, format=unit, key=key))
+        return None if chosen == on_a_step(value) else chosen
 
     trainings = slider(words("Trainings a year"), "trainings", float(usual), (1.0, 200.0, 1.0), "%d")
     year = Year(trainings=None if trainings is None else round(trainings))
-    if "years" in inputs and not first.site.startswith(OWN):
+    if "years" in inputs and not unchanged.site.startswith(OWN):
         keep = slider(words("Years it is kept"), "keep", inputs["years"], (1.0, 10.0, 0.5))
         year = replace(year, years=keep)
     price = inputs.get("server_usd")
-    if price and first.acquisition is Acquisition.PURCHASE:
+    if price and unchanged.acquisition is Acquisition.PURCHASE:
         step = max(100.0, round(price / 50, -2))
         usd = slider(
             words("Price of the machine (USD)"), "price", price, (step, round(3 * price / step) * step, step), "%d"

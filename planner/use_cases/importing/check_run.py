@@ -29,7 +29,7 @@ WORDS = {
                      "grep -i 'bf16\\|precision\\|dtype' CONFIG; one short run with it"),
     CauseCode.PADDING: ("padding is computed and counted", "pack samples, or group them by length",
                         "planner runs import LOG --packed, of a short run with packing on"),
-    CauseCode.SMALL_BATCH: ("micro-batch too small", "micro-batch {batch}",
+    CauseCode.SMALL_BATCH: ("micro-batch too small", "micro-batch {batch}{step}",
                             "planner memory {workload} --on {accelerator} --gpus {gpus} --micro-batch {batch}"),
     CauseCode.DATA_WAIT: ("waiting for data", "more loader workers, prefetching, data tokenized beforehand",
                           "py-spy dump --pid PID (is the main thread in the DataLoader?)"),
@@ -197,12 +197,19 @@ def _may_have_nvlink(setup: RunSetup | None) -> bool:
     return setup is None or setup.accelerator.link_gb_per_s is not None
 
 
+def _more_a_step(setup: RunSetup, mended: RunSetup) -> str:
+    """Write that a larger micro-batch raises the samples of a step; empty if less accumulation keeps them."""
+    factor = mended.micro_batch * mended.accumulation / (setup.micro_batch * setup.accumulation)
+    return f", which makes a step {factor:g} times as many samples" if factor != 1 else ""
+
+
 def _cause(found: FoundCause, run: RunRecord, setup: RunSetup | None) -> RunCause:
     code = found.rule.code
     mended = found.rule.mended(setup) if setup is not None and found.stated else None
     words = {
         "workload": run.workload, "accelerator": run.hardware.accelerator, "gpus": run.hardware.accelerators,
         "batch": mended.micro_batch if mended else "LARGER",
+        "step": _more_a_step(setup, mended) if setup is not None and mended is not None else "",
         "parts": "or a faster link" if _may_have_nvlink(setup) else "NVLink does not exist for it",
         "recompute": mended.checkpointing.value if mended else "none",
     }  # fmt: skip

@@ -135,7 +135,7 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
     except ValidationError as error:
         detail = error.errors(include_input=False, include_url=False)[0]
         raise InputError(
-            f"{source.path}: its figures make no record: {'.'.join(map(str, detail['loc']))}: {detail['msg']}.",
+            f"{source.path}: its figures do not fit together: {'.'.join(map(str, detail['loc']))}: {detail['msg']}.",
             fix="Check the flags, or name another log of the same run.",
         ) from error
 

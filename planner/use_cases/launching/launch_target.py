@@ -70,7 +70,9 @@ def resolve_target(text: str, terms: LaunchTerms, catalog: Catalog, hosts: Mappi
         host = hosts[target.name]
         accelerator, devices = accelerator or host.accelerator, devices or host.accelerators
     elif target.through_sky and devices is not None and accelerator is None:
-        raise InputError(f"--gpus {terms.gpus}: {target.id} needs the accelerator's name.", fix="Write e.g. H100:8.")
+        raise InputError(
+            f"--gpus {terms.gpus}: {target.id} needs the accelerator's name.", fix="Write e.g. H100-SXM:8."
+        )
     return target.model_copy(
         update={
             "nodes": terms.nodes or target.nodes,

@@ -1,4 +1,4 @@
-"""Writes task files that a user can run with `sky launch`."""
+"""Builds tasks that a user can run with `sky launch`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:
     labels = {key: value for key, value in task["resources"]["labels"].items() if key != EXPIRY_LABEL}
     task["resources"] = {**task["resources"], "labels": {**labels, RUN_LABEL: BY_HAND}}
     task["envs"] = {**task["envs"], "PLANNER_RUN_ID": BY_HAND}
-    ((there, here),) = task["file_mounts"].items()
-    task["file_mounts"] = {there: _relative(Path(here))}
+    ((remote, local),) = task["file_mounts"].items()
+    task["file_mounts"] = {remote: _relative(Path(local))}
     return task, _header(launch)
 
 

@@ -14,7 +14,7 @@ from planner.model.network.adapters import AdapterTarget
 from planner.model.plan.plan import Plan
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
-NODE = 8
+ACCELERATORS_PER_NODE = 8
 NETWORK_GBIT = {"Volta": 100.0, "Ampere": 1600.0, "Hopper": 3200.0, "Blackwell": 3200.0}
 """Usual network in Gbit/s between nodes, by the architecture of their accelerators."""
 OTHER_NETWORK_GBIT = 800.0
@@ -43,7 +43,7 @@ def plan_of(training: WholeTraining, catalog: Catalog) -> Plan | str:
         return "the length of its samples is not stated"
     if workload is None:
         return f"a plan has no formula for {run.model or run.model_family}"
-    per_node = min(NODE, run.num_gpus)
+    per_node = min(ACCELERATORS_PER_NODE, run.num_gpus)
     option: dict[str, Any] = {"own": accelerator.id, "count": per_node}
     if run.num_gpus > per_node:
         network = NETWORK_GBIT.get(accelerator.architecture, OTHER_NETWORK_GBIT)
@@ -122,7 +122,7 @@ def _training(training: WholeTraining) -> dict[str, Any]:
             "targets": targets or ["query", "value"],
             **({"frozen": "nf4"} if four_bit else {}),
         }
-    if KINDS.get(run.model_family) == "moe_decoder" and run.num_gpus > NODE:
+    if KINDS.get(run.model_family) == "moe_decoder" and run.num_gpus > ACCELERATORS_PER_NODE:
         chosen["framework"] = DIVIDES_EXPERTS
     short = run.avg_tokens_per_sample is not None and run.throughput_total is not None
     if training.kind is not TrainingKind.IMAGES and "padded" in run.packing and short:

@@ -286,7 +286,8 @@ class TestMoneyOfAYear:
         found = year(path)
         for row in found["rows"].values():
             assert row["local_per_year"]["value"] == pytest.approx(row["usd_per_year"]["value"] * 1400, abs=0.5)
-        assert "(153,000,000 KRW)" in found["headline"][0]  # 109,200 x 1,400 = 152,880,000
+        assert "153 million KRW a year" in found["headline"][0]  # 109,200 x 1,400 = 152,880,000
+        assert "USD" not in " ".join(found["headline"])
         monkeypatch.setenv("COLUMNS", "100")
         assert "KRW a year" in planner("own-or-rent", path, "--format", "table").out
 

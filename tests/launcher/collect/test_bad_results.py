@@ -120,7 +120,7 @@ def test_a_good_result_beside_a_bad_one_is_read(result: MakeResult, tmp_path: Pa
 
 def test_figures_that_are_each_possible_and_together_make_no_record_are_one_error(result: MakeResult) -> None:
     """10^18 samples in 10^-18 s are 10^36 samples/s, over what a quantity of ours can be."""
-    with pytest.raises(InputError, match="its figures make no record"):
+    with pytest.raises(InputError, match="its figures do not fit together"):
         record_of([result(samples=10**18, window_s=1e-18)], aliases=accelerator_aliases())
 
 
