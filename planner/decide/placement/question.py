@@ -171,9 +171,8 @@ def _spans(
     elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
         closes = calendar.end_of(price.valid_until)
     closes = min(closes, candidate.planned_until)
-    most = most_sets(
-        lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=option.at_once
-    )
+    wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
+    most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]
     turns = taken_nodes(machine.taken, calendar)
     if not known and not turns:

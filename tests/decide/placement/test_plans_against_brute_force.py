@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from planner.model.answer.documents import CampaignDocument
@@ -26,6 +26,7 @@ def middle_hours(found: CampaignDocument) -> float:
 
 @settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 2**32))
+@example(seed=938)  # by time, on machines of a term whose quota holds four
 def test_no_placement_is_better(seed):
     asked = drawn(seed)
     expected = best(asked)
