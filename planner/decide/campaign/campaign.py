@@ -8,7 +8,7 @@ from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, BilledTrainings
-from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, TERM_HOURS
 from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
@@ -194,9 +194,10 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
     terms = MachineTerms.of_candidate(candidate)
     rates, wall = estimated.rates, estimated.option.wall_hours
     unasked = terms.quota or 1
-    if rates is not None and rates.terms.once and not (rates.terms.blocks or rates.committed) and wall is not None:
-        held = rates.terms.minimum_hours
-        unasked = min(unasked, math.ceil(limits.runs * wall.value / held) if held > 0 else 1)
+    if rates is not None and rates.terms.once and not (rates.terms.ends or rates.committed) and wall is not None:
+        is_term = candidate.option.price in TERM_HOURS  # otherwise hours beyond the minimum are sold one by one
+        sets = math.ceil(limits.runs * wall.value / rates.terms.minimum_hours) if is_term else 1
+        unasked = min(unasked, sets)
     wanted = limits.at_once or unasked
     return max(1, most_sets(lambda count: not forbidden(terms, machines=count), width=candidate.nodes, wanted=wanted))
 

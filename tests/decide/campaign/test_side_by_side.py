@@ -101,6 +101,9 @@ def test_a_term_is_not_bought_twice_if_the_budget_forbids_it():
         pytest.param({"price": "savings_1y"}, 12, 1, id="120 h of 8,760: one term"),
         pytest.param({"price": "savings_1y"}, 1000, 2, id="10,000 h: two terms"),
         pytest.param({"price": "savings_1y", "quota": "1 machines"}, 1000, 1, id="the quota holds one"),
+        pytest.param(
+            {"usd_per_hour": 10.0, "minimum_hours": 720.0}, 100, 1, id="1,000 h beyond a minimum of 720: by the hour"
+        ),
     ],
 )
 def test_no_more_terms_are_bought_than_the_work_asks_for(price, runs, at_once):
