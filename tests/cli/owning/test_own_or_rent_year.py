@@ -198,7 +198,7 @@ class TestWhatToDo:
         assert "may be taken away" in found["headline"][1]
 
     def test_to_buy_it_for_half_as_many_is_surely_dearer(self, example, year, tmp_path):
-        """The same machine where it is still to be bought."""
+        """Ask about the same machine where it is still to be bought."""
         text = example("own_8xh200").read_text(encoding="utf-8").replace("runs: 52", "runs: 26")
         path = tmp_path / "few.yaml"
         path.write_text(text.replace("{site: own-8xh200}", "{site: own-8xh200, hold: buy}"), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is paid ahead for a year's trainings, by hand: blocks, grants and terms, and the runs of a search.
+"""Computes by hand what is paid ahead for a year's trainings: blocks, grants and terms, and the runs of a search.
 
 A training is 100 h, 9 times in 10 within 50 to 200: 4 in 5 take at most 100 x 2^(0.842 / 1.645) = 142.6 h. A block of
 one training is the shortest that holds them and ends half an hour early: 6 days. By the hour at 42 USD a training is
