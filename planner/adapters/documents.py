@@ -33,7 +33,7 @@ WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_
 NUMBERS = ("float_type", "float_parsing", "finite_number", "int_type", "int_parsing")
 """Mistakes in which pydantic expects a number."""
 MEANT_KEYS: dict[tuple[int | str, ...], str] = {("workload", "network"): "write the network's name as workload.ref"}
-"""What to write in place of a key that people expect."""
+"""Advice on keys that people expect and that do not exist."""
 DATE = "must be a date, as 2027-01-15"
 PLAINLY = {
     "model_type": "must be a mapping of keys to values",

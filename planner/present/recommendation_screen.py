@@ -120,7 +120,7 @@ def _robustness(document: RecommendationDocument) -> str:
     for level in document.at_confidence:
         if level.confidence == document.confidence:
             continue
-        asked = "if you accept" if level.confidence < document.confidence else "to be sure at"
+        asked = "if you accept" if level.confidence < document.confidence else "at"
         sure = f"{asked} {100 * level.confidence:.3g} %:"
         if level.recommended is None and not level.options:
             parts.append(f"{sure} no option")

@@ -33,8 +33,10 @@ Source: Intel ARK (Xeon E5 v4: 40 each, Xeon Scalable from the third generation 
 in all).
 """
 SWITCHES = 2
-"""PCIe switches of a machine with more cards; each has one root port. Source: Supermicro 4029GP and ASUS ESC8000 block
-diagrams."""
+"""PCIe switches of a machine with more cards than its processors have lanes for; each has one root port.
+
+Source: Supermicro 4029GP and ASUS ESC8000 block diagrams.
+"""
 GEFORCE = re.compile(r"GTX|TITAN|RTX-[2-5]0[5-9]0")
 """Cards for desktops, whose drivers lack peer-to-peer; professional cards (RTX 4000 Ada, RTX A6000) have it."""
 WITHOUT_P2P = re.compile(r"TITAN-RTX|RTX-[2-5]0[5-9]0|A10G")

@@ -107,7 +107,8 @@ def _check_terms(target: Target, terms: LaunchTerms) -> None:
     if terms.region is not None and not target.is_cloud:
         refuse("--region", "has no regions")
     if terms.nodes is not None and not target.through_sky and terms.nodes != target.nodes:
-        refuse(f"--nodes {terms.nodes}", f"is {target.nodes} node(s); several hosts are written host/a+b")
+        count = "1 node" if target.nodes == 1 else f"{target.nodes} nodes"
+        refuse(f"--nodes {terms.nodes}", f"is {count}; several hosts are written host/a+b")
 
 
 def _gpus(text: str | None) -> tuple[str | None, int | None]:

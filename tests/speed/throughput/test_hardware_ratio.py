@@ -59,7 +59,10 @@ def test_another_micro_batch_of_tuned_runs_is_no_doubt() -> None:
 
 def test_counts_and_small_differences_are_doubts() -> None:
     two_on_one = hardware_ratio(run("a", 204, devices=2), run("b", 100))
-    assert ["2 accelerators beside 1" in two_on_one.doubts[0], "under 3% is no" in two_on_one.doubts[1]] == [True, True]
+    assert ["2 accelerators against 1" in two_on_one.doubts[0], "under 3% is no" in two_on_one.doubts[1]] == [
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
