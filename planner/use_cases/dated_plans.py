@@ -19,10 +19,12 @@ class Counted(NamedTuple):
     start: date | None
     """First day that counts instead of today; None if the plan states one, or if today's noon is still to come."""
 
+    has_deadline: bool = False
+
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Return the assumption about the start, as `ask` words assumptions."""
-        if self.start is None:
+        """Return the assumption about the start, as `ask` words assumptions; nothing if no deadline depends on it."""
+        if self.start is None or not self.has_deadline:
             return ()
         return (f"work is counted from {self.start}, as noon of {self.today} has passed (campaign.start)",)
 
@@ -52,7 +54,7 @@ def counted_from(limits: CampaignLimits, *, now: datetime) -> Counted:
             f"campaign.deadline: {today} ends today, and work is counted from {tomorrow}, as noon has passed.",
             fix=f"Give a later deadline, or `start: {today}` to count all 24 hours of today.",
         )
-    return Counted(today, tomorrow)
+    return Counted(today, tomorrow, has_deadline=limits.deadline is not None)
 
 
 def dated(plan: Plan, *, now: datetime) -> DatedPlan:

@@ -126,7 +126,7 @@ def test_an_address_is_written_as_a_browser_writes_it(url, origin):
     ],
 )
 def test_what_is_no_address_is_refused(planner_ui, url):
-    with pytest.raises(InputError, match="no address under which"):
+    with pytest.raises(InputError, match="not an address under which"):
         origin_of(url)
     assert planner_ui("--public-url", url) == 2
 

@@ -41,7 +41,7 @@ def test_from_when_work_is_counted(limits: dict[str, Any], now: str, expected: t
     day, start = expected
     assert counted.today == date(2026, 11, int(day))
     assert counted.start == (None if start is None else date(2026, 11, int(start)))
-    assert bool(counted.assumed) is (start is not None)
+    assert bool(counted.assumed) is (start is not None and "deadline" in limits)
 
 
 def test_a_deadline_of_today_is_refused_after_noon() -> None:

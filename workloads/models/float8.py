@@ -21,7 +21,7 @@ def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional
     if device_type != "cuda" or capability is None:
         return (
             "precision float8 needs a CUDA device of compute capability 8.9 or more (RTX 40, L4, L40S, H100 and "
-            "newer), and this device has none. Take bf16 here."
+            "newer), and this device is none. Take bf16 here."
         )
     if capability < LEAST_CAPABILITY:
         present = ".".join(str(number) for number in capability)
