@@ -80,7 +80,7 @@ def accuracy(
         typer.Option(
             min=0,
             max=MOST_ANCHORS,
-            help="Informative runs that are fitted per setup",
+            help="Most informative runs fitted per setup",
         ),
     ] = 0,
     leave_out: Annotated[EvidenceSplit | None, typer.Option(help="Predict each group from the rows outside it")] = None,
