@@ -19,6 +19,7 @@ Row = dict[str, str]
 
 def number_text(value: float, unit: Unit) -> str:
     """Write a number with digits that suit its unit: cents below 1,000 USD, four digits otherwise."""
+    value += 0.0  # a negative zero has no sign on a screen
     if unit is Unit.USD:
         return f"{value:,.2f}" if abs(value) < 1000 else f"{value:,.0f}"
     if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e9):
