@@ -9,6 +9,7 @@ from playwright.sync_api import Download, FilePayload, Page, TimeoutError
 
 from planner import clock
 from planner.use_cases.catalogs import catalog_for
+from planner.use_cases.dated_plans import dated
 from planner.use_cases.plans import compare, read_plan
 
 PLAN_FILE = "Your own plan (YAML or JSON)"
@@ -18,8 +19,8 @@ SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState
 
 def sentence_of(path: Path) -> str:
     """Return the first sentence of `planner compare` about a plan."""
-    plan = read_plan(path)
-    return compare(plan, catalog_for(plan), today=clock.today()).headline[0]
+    asked = dated(read_plan(path), now=clock.now())
+    return compare(asked.plan, catalog_for(asked.plan), today=asked.today).headline[0]
 
 
 def settle(page: Page) -> None:
