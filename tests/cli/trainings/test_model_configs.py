@@ -64,8 +64,10 @@ def test_strategies_take_a_name_and_a_file(planner: Any, config: Path) -> None:
 def test_find_takes_a_name_a_file_and_a_plan_with_a_file(planner: Any, plan: Path, config: Path) -> None:
     answers = [planner("find", word, "--json") for word in ("Qwen/Qwen3-8B", config, plan)]
     assert [answer.code for answer in answers] == [0, 0, 0]
-    firsts = [answer.document["recommended"] for answer in answers]
-    assert firsts[0] == firsts[1] == firsts[2]
+    found = [
+        {option["id"]: option["training_hours"]["value"] for option in answer.document["options"]} for answer in answers
+    ]
+    assert found[0] == found[1] == found[2]  # the samples are seeded by the network's name, so ties may end otherwise
 
 
 def test_an_encoder_is_planned_and_not_benchmarked(planner: Any) -> None:
