@@ -20,7 +20,7 @@ def cost_rows(document: OwnOrRentDocument) -> list[Row]:
         {
             "part": line.part,
             "USD a node-year": quantity_text(line.usd_per_node_year),
-            "USD/busy GPU-h": f"{line.usd_per_busy_gpu_hour:.4f}",
+            "USD/busy GPU-h": f"{line.usd_per_busy_gpu_hour + 0.0:.4f}",
         }
         for line in lines
     ]

@@ -14,7 +14,7 @@ from planner.workloads.models.registry import build_on_meta
 @pytest.mark.parametrize(
     ("device_type", "capability", "torchao", "says"),
     [
-        pytest.param("cpu", None, True, "this device has none", id="CPU"),
+        pytest.param("cpu", None, True, "this device is none", id="CPU"),
         pytest.param("cuda", (8, 0), True, "this device has 8.0", id="A100"),
         pytest.param("cuda", (7, 0), True, "this device has 7.0", id="V100"),
         pytest.param("cuda", (9, 0), False, "Run: pip install torchao", id="H100 without torchao"),
@@ -31,7 +31,7 @@ def test_what_is_missing_is_named(monkeypatch, device_type, capability, torchao,
 @pytest.mark.skipif(torch.cuda.is_available(), reason="of a CPU")
 def test_a_model_is_not_converted_where_it_cannot_run(spec_document):
     model = build_on_meta(from_json(spec_document()))
-    with pytest.raises(RunError, match="this device has none"):
+    with pytest.raises(RunError, match="this device is none"):
         float8.use_float8(model)
 
 
@@ -41,7 +41,7 @@ def test_a_node_without_float8_leaves_a_record_that_says_so(bare_node, spec_docu
     if torch.cuda.is_available():
         pytest.skip("of a CPU")
     assert run.code == 1
-    assert (run.result["exit_reason"], "this device has none" in run.result["error"]) == ("error", True)
+    assert (run.result["exit_reason"], "this device is none" in run.result["error"]) == ("error", True)
 
 
 def test_only_maps_with_sides_of_sixteen_are_converted():
