@@ -109,11 +109,11 @@ def _column_widths(rows: Sequence[Row], width: int) -> dict[str, int]:
     texts = {column: [column, *(visible_text(row[column]) for row in rows)] for column in rows[0]} if rows else {}
     whole = {column: max(map(cell_len, cells)) for column, cells in texts.items()}
     widths = {column: max(cell_len(word) for text in cells for word in text.split()) for column, cells in texts.items()}
-    room = width - (3 * len(texts) - 1) - sum(widths.values())
+    first, room = next(iter(texts), ""), width - (3 * len(texts) - 1) - sum(widths.values())
     while room < 0 and max(widths.values()) > 1:
-        widest = max(widths, key=lambda column: (widths[column], column != next(iter(texts))))
+        widest = max(widths, key=lambda column: (widths[column], column != first))
         widths[widest], room = widths[widest] - 1, room + 1
-    wanting = sorted(texts, key=lambda column: (column != next(iter(texts)), whole[column] - widths[column]))
+    wanting = sorted(texts, key=lambda column: (column != first, whole[column] - widths[column]))
     for place, column in enumerate(wanting):
         share = room if place == 0 else room // (len(wanting) - place)
         more = max(0, min(whole[column] - widths[column], share))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommend.rank import chance_of
-from planner.decide.recommend.wording import percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
@@ -147,12 +146,6 @@ def terms_text(option: OptionEstimate) -> str:
 def chance_to_keep_limits(option: CampaignOption) -> float | None:
     """Return the chance to keep deadline and budget together; None without limits, or if unknown."""
     return None if option.chance_deadline is None and option.chance_budget is None else chance_of(option)
-
-
-def chance_text(option: CampaignOption) -> str:
-    """Write the chance to keep the limits; empty if there is none."""
-    chance = chance_to_keep_limits(option)
-    return "" if chance is None else percent_text(chance)
 
 
 def trainings_text(count: int) -> str:

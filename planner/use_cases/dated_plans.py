@@ -20,6 +20,7 @@ class Counted(NamedTuple):
     """First day that counts instead of today; None if the plan states one, or if today's noon is still to come."""
 
     has_deadline: bool = False
+    """True if the plan has a deadline, so that the assumption matters."""
 
     @property
     def assumed(self) -> tuple[str, ...]:

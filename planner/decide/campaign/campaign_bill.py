@@ -31,10 +31,10 @@ def campaign_bill(
         if training is None or time is None:
             return None
         rates = estimated.rates
-        mean = mean_price(
-            estimated.price, rates.price, nodes=rates.nodes * work.sets,
-            hours=work.waves * billed_hours(estimated, share=share).value, changes=estimated.price_changes,
-        )  # fmt: skip
+        changes = estimated.price_changes
+        hours = work.waves * billed_hours(estimated, share=share).value if changes else 0.0
+        nodes = rates.nodes * work.sets
+        mean = mean_price(estimated.price, rates.price, nodes=nodes, hours=hours, changes=changes)
         rates = replace(rates, price=mean)
         return rented_bill(
             training, rates, work, lost=_shared(time.lost_hours, share), practice=_shared(time.practice_hours, share)
