@@ -13,6 +13,7 @@ from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, LaneRuns, Placement
+from planner.decide.campaign.chances import reaches
 from planner.decide.campaign.side_by_side import with_at_once
 from planner.decide.outcomes.option_outcomes import TimedOption, price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
@@ -20,7 +21,7 @@ from planner.decide.placement.candidate import PlacementCandidate, run_hours
 from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by_lane, evaluate, option_usd
 from planner.decide.placement.plan_figures import billed_as, row_of, with_median
 from planner.decide.placement.played_plan import played_plan
-from planner.decide.placement.question import STANDARD_ERROR, PlacementQuestion
+from planner.decide.placement.question import PlacementQuestion
 from planner.duration.calendar import Calendar
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.option_estimate import CampaignOption
@@ -73,7 +74,7 @@ class Chosen:
         """Return whether the plan stays within all limits at once, with this confidence."""
         row = self.row
         each_limit = row is None or (row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget))
-        return each_limit and self.least_chance >= confidence - STANDARD_ERROR
+        return each_limit and reaches(self.least_chance, confidence)
 
     @property
     def usd_confident(self) -> float:

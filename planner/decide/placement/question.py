@@ -30,8 +30,6 @@ from planner.quantity.chance import doubted
 
 LONGEST = 1e9
 """Hours of a credit that expires on the calendar's last day."""
-STANDARD_ERROR = 0.005
-"""Standard error of a chance of one half over 10,000 draws. A chance that is lower by less counts as high enough."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
     pools: dict[str, int] = {}
     left_out: list[ReasonCode] = []
     numbers: dict[tuple[str, int, Span], int] = {}
-    sure = alone.limits.confidence - STANDARD_ERROR
+    sure = alone.limits.confidence
     for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         candidate = candidate_of(estimated, option, alone, catalog, calendar, today=today)
         if not isinstance(candidate, PlacementCandidate):
