@@ -72,9 +72,7 @@ class Chosen:
 
     def keeps(self, confidence: float) -> bool:
         """Return whether the plan stays within all limits at once, with this confidence."""
-        row = self.row
-        each_limit = row is None or (row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget))
-        return each_limit and reaches(self.least_chance, confidence)
+        return (self.row is None or keeps_each(self.row)) and reaches(self.least_chance, confidence)
 
     @property
     def usd_confident(self) -> float:
@@ -119,6 +117,11 @@ class Chosen:
         return 1.0 if self.chance_both is None else self.chance_both
 
 
+def keeps_each(row: CampaignOption) -> bool:
+    """Return whether an option is allowed and keeps each limit with the plan's confidence, if it does all runs."""
+    return row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget)
+
+
 def chosen_plan(
     question: PlacementQuestion, solution: Solution, limits: CampaignLimits, budget: Quantity | None,
     *, asked: Instance,
@@ -152,19 +155,25 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
 
     The samples decide whether its runs end within their windows.
     """
-    likely = {(way.group, way.option): way for way in question.instance.ways}
-    opens = {bin_.origin: bin_.opens for bin_ in question.instance.bins}
-    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
+    likely, bought = with_values(solution, question.instance), solution.instance.ways
     ways = tuple(
-        replace(likely[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
-        if bins[way.bin].blocks else replace(likely[way.group, way.option], bin=way.bin)
-        for way in solution.instance.ways
-    )  # fmt: skip
-    instance = replace(solution.instance, ways=ways, bins=bins)
-    endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in bins))
+        replace(way, billed_hours=as_bought.billed_hours) if likely.bins[way.bin].blocks else way
+        for way, as_bought in zip(likely.ways, bought, strict=True)
+    )
+    instance = replace(likely, ways=ways)
+    endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in instance.bins))
     evaluated = evaluate(endless, solution.placed, bound=solution.bound)
     assert evaluated is not None, "it has no windows"
     return replace(evaluated, instance=instance, gap=solution.gap)
+
+
+def with_values(solution: Solution, values: Instance) -> Instance:
+    """Return a solution's instance, with its separated lanes, at the hours and costs of another one."""
+    by_pair = {(way.group, way.option): way for way in values.ways}
+    opens = {bin_.origin: bin_.opens for bin_ in values.bins}
+    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
+    ways = tuple(replace(by_pair[way.group, way.option], bin=way.bin) for way in solution.instance.ways)
+    return replace(values, ways=ways, bins=bins)
 
 
 def _plan(

@@ -119,10 +119,12 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
 def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: float | None) -> Instance:
     """Return the instance with hours and waits that hold with the chance `hours`, and costs that hold with `usd`.
 
-    None leaves the likely values.
+    None leaves the likely values. Blocks and allocations then hold the likely hours too.
     """
     asked = question.instance
-    if hours is not None:
+    if hours is None:
+        asked = replace(asked, ways=tuple(_as_likely(question, way) for way in asked.ways))
+    else:
         waits = {way.bin: question.candidates[way.option].earliest for way in asked.ways}
         bins = tuple(_later(bin_, waits.get(number), hours) for number, bin_ in enumerate(asked.bins))
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
@@ -133,10 +135,15 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
     return asked
 
 
+def _as_likely(question: PlacementQuestion, way: Way) -> Way:
+    billed = question.candidates[way.option].costs[question.groups[way.group].work].billed.value
+    return replace(way, billed_hours=billed)
+
+
 def _longer(question: PlacementQuestion, way: Way, chance: float) -> Way:
     work, candidate = question.groups[way.group].work, question.candidates[way.option]
     hours = way.hours * candidate.longer(work, chance)
-    return replace(way, hours=hours, billed_hours=max(way.billed_hours, candidate.billed_hours(work, chance)))
+    return replace(way, hours=hours, billed_hours=candidate.billed_hours(work, chance))
 
 
 def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
