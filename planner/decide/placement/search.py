@@ -103,9 +103,10 @@ class _Search:
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
         plans = list({id(each.chosen): each.chosen for each in self.found.values() if each is not None}.values())
-        kept = [plan for plan in plans if plan.keeps(confidence)]
-        unsure = max((plan for plan in plans if plan not in kept), key=lambda plan: plan.least_chance, default=None)
-        best = self._best(kept)
+        unsure = max(
+            (plan for plan in plans if not plan.keeps(confidence)), key=lambda plan: plan.least_chance, default=None
+        )
+        best = self._best([plan for plan in plans if plan.keeps(confidence)])
         if best is None and unsure is None and self.stopped is not None:
             raise self.stopped
         if best is not None and (first is None or not _as_good(best, first.chosen)):
