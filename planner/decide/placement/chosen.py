@@ -15,11 +15,11 @@ from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, LaneRuns, Placement
 from planner.decide.campaign.chances import reaches
 from planner.decide.campaign.side_by_side import with_at_once
-from planner.decide.outcomes.option_outcomes import TimedOption, price_cause
+from planner.decide.outcomes.option_outcomes import price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
 from planner.decide.placement.candidate import PlacementCandidate, run_hours
 from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by_lane, evaluate, option_usd
-from planner.decide.placement.plan_figures import billed_as, row_of, with_median
+from planner.decide.placement.plan_figures import figures_of_row, figures_of_samples, row_of
 from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import PlacementQuestion
 from planner.duration.calendar import Calendar
@@ -135,13 +135,13 @@ def chosen_plan(
         windows = played.chance_held() if closed else None
         chances = (row.chance_deadline, windows, row.chance_budget, row.chance_both)
         return Chosen(
-            billed_as(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
+            figures_of_row(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
         )  # fmt: skip
     played = played_plan(plan)
     limit, until = drawn_budget(budget), question.instance.deadline
     limited = closed or budget is not None or limits.deadline is not None
     return Chosen(
-        with_median(plan, played), asked, question.calendar, played,
+        figures_of_samples(plan, played), asked, question.calendar, played,
         chance_deadline=None if limits.deadline is None else played.chance_by(until),
         chance_windows=played.chance_held() if closed else None,
         chance_budget=None if budget is None else played.chance_within(limit),
@@ -224,13 +224,9 @@ def _runs_in_order(
 
 
 def _hours(question: PlacementQuestion, solution: Solution, options: Sequence[int]) -> Quantity:
-    """Return the end of the last run, with the range of the plan's least certain option."""
-    candidates = [question.candidates[number] for number in options]
-    parts = [run_hours(candidate, 1.0) for candidate in candidates]
-    bands = [TimedOption.of(each.alone).decided(hours) for each, hours in zip(candidates, parts, strict=True)]
-    low, high = min(band.low / band.value for band in bands), max(band.high / band.value for band in bands)
-    late = Interval(solution.hours, solution.hours * low, solution.hours * high)
-    return derived(late, Unit.HOURS, *parts, source="until the end of the last run")
+    """Return the likely end of the last run. Its range is that of the row or of the samples (`plan_figures.py`)."""
+    parts = [run_hours(question.candidates[number], 1.0) for number in options]
+    return derived(Interval.exact(solution.hours), Unit.HOURS, *parts, source="until the end of the last run")
 
 
 def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float, confidence: float) -> Placement:

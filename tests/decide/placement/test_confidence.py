@@ -195,3 +195,20 @@ def test_a_machine_ordered_long_before_arrives_in_time_unless_it_is_the_slowest(
     late = campaign([option({"site": "h200-x1", "hold": "buy"}, 10.0)], start="2028-12-01").options[0]
     assert late.earliest_start_hours is not None
     assert (late.earliest_start_hours.value, late.earliest_start_hours.high) == (0.0, 0.0)
+
+
+def test_a_mix_does_not_end_before_its_surest_option():
+    """One run of exactly 10 h beside one of 12 h within a factor of 3: 90 % of the last ends lie within 10 and 36 h."""
+    found = campaign([option(P4D, 12.0, within=3.0, quota=1), option(P5EN, 10.0, quota=1)], "time")
+    assert len(found.placements) == 2
+    assert found.campaign_hours is not None
+    hours = found.campaign_hours
+    assert (hours.low, hours.value, hours.high) == pytest.approx((10.0, 12.0, 36.0), rel=0.02)
+
+
+def test_a_wait_does_not_shrink_with_the_hours_of_its_runs():
+    """After 100 h, two runs of 10 h within a factor of 2 end at 120: within 110 and 140."""
+    found = campaign([option(P4D, 10.0, within=2.0, wait_hours=100.0)])
+    assert found.campaign_hours is not None
+    hours = found.campaign_hours
+    assert (hours.low, hours.value, hours.high) == pytest.approx((110.0, 120.0, 140.0), rel=0.01)
