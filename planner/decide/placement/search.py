@@ -21,6 +21,7 @@ from planner.decide.placement.instance import (
     in_budget,
 )
 from planner.decide.placement.milp import SolverStoppedError
+from planner.decide.placement.moves import moves
 from planner.decide.placement.question import PlacementQuestion, at_confidence
 from planner.decide.placement.solve import solve
 
@@ -32,6 +33,10 @@ HALVINGS = 4
 """Levels that are tried between the last plan that is not sure enough and the first that is."""
 CLOSER = 0.7
 """Factor on the chance to break a limit from one tried level to the next."""
+PLAYED = 0.005
+"""Effort of playing one plan on the samples."""
+MOST_MOVES = 40
+"""Plans with moved runs that are played in all."""
 LIKELY = 0.5
 MOST_CONFIDENCE = 0.995
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
@@ -91,6 +96,8 @@ class _Search:
     objective: Objective
     effort: Effort
     found: dict[Level, Found | None] = field(default_factory=dict)
+    moved: list[Found] = field(default_factory=list)
+    """Plans with runs that were moved."""
     stopped: SolverStoppedError | None = None
 
     def tried(self) -> Tried:
@@ -102,7 +109,8 @@ class _Search:
             for chance in ABOVE if first is not None else ():
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
-        plans = list({id(each.chosen): each.chosen for each in self.found.values() if each is not None}.values())
+            self._move(confidence)
+        plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
         unsure = max(
             (plan for plan in plans if not plan.keeps(confidence)), key=lambda plan: plan.least_chance, default=None
         )
@@ -112,6 +120,46 @@ class _Search:
         if best is not None and (first is None or not _as_good(best, first.chosen)):
             best = replace(best, plan=replace(best.plan, gap=None))
         return Tried(best, unsure)
+
+    def _known(self) -> list[Found]:
+        return [*filter(None, self.found.values()), *self.moved]
+
+    def _move(self, confidence: float) -> None:
+        """Move runs of the best plan while that makes it better and keeps it sure enough; else of the surest plan.
+
+        The solver counts single runs that are late. In the samples they may make up for each other.
+        """
+        left = MOST_MOVES
+
+        def rank(found: Found) -> tuple[float, float, float]:
+            if not found.chosen.keeps(confidence):
+                return (1.0, -found.chosen.least_chance, 0.0)
+            return (0.0, *weighed(found.chosen, self.alone, self.objective))
+
+        best = min(self._known(), key=rank, default=None)
+        while best is not None and left > 0 and not self.effort.spent and not self.question.instance.pools:
+            start = best
+            for solution in self._neighbours(start):
+                if left == 0 or self.effort.spent:
+                    break
+                left -= 1
+                self.effort.spend(PLAYED)
+                near = Found(solution, self._chosen(solution, self.question.instance))
+                if rank(near) < rank(best):
+                    self.moved.append(near)
+                    best = near
+                    break
+            if best is start:
+                return
+
+    def _neighbours(self, start: Found) -> list[Solution]:
+        """Return the plans with moved runs, those first that are better at the likely values."""
+        instance = with_values(start.solution, self.question.instance)
+        endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in instance.bins))
+        near = [found for placed in moves(endless, start.solution.placed) if (found := evaluate(endless, placed))]
+        by_time = self.objective is Objective.TIME
+        near.sort(key=lambda each: each.hours if by_time else each.to_pay + endless.waiting_usd_per_hour * each.hours)
+        return [replace(each, instance=instance) for each in near]
 
     def _best(self, kept: list[Chosen]) -> Chosen | None:
         """Return the best of the plans; the best row with all runs in its place if it is no worse."""
@@ -199,7 +247,10 @@ class _Search:
             return None
         if solution is None:
             return None
-        return Found(solution, chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked))
+        return Found(solution, self._chosen(solution, asked))
+
+    def _chosen(self, solution: Solution, asked: Instance) -> Chosen:
+        return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked)
 
 
 def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
