@@ -37,6 +37,8 @@ PLAYED = 0.005
 """Effort of playing one plan on the samples."""
 MOST_MOVES = 40
 """Plans with moved runs that are played in all."""
+MOST_NEAR = 400
+"""Moves up to which a plan's neighbours are listed: that takes at most about 0.1 seconds."""
 LIKELY = 0.5
 MOST_CONFIDENCE = 0.995
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
@@ -137,7 +139,7 @@ class _Search:
             return (0.0, *weighed(found.chosen, self.alone, self.objective))
 
         best = min(self._known(), key=rank, default=None)
-        while best is not None and left > 0 and not self.effort.spent and not self.question.instance.pools:
+        while best is not None and left > 0 and not self.effort.spent and self._has_few_moves(best):
             start = best
             for solution in self._neighbours(start):
                 if left == 0 or self.effort.spent:
@@ -151,6 +153,11 @@ class _Search:
                     break
             if best is start:
                 return
+
+    def _has_few_moves(self, start: Found) -> bool:
+        """Return whether all moves can be looked at. Machines that bins of several widths share cannot be followed."""
+        asked = self.question.instance
+        return not asked.pools and len(start.solution.placed) * len(asked.ways) <= MOST_NEAR * len(asked.groups)
 
     def _neighbours(self, start: Found) -> list[Solution]:
         """Return the plans with moved runs, those first that are better at the likely values."""
