@@ -145,7 +145,7 @@ YEAR: dict[str, Any] = P4D | {"price": "savings_1y"}
         pytest.param(0.5, 8_000, 87_660, id="within the year"),
         pytest.param(0.8, 9_844, 87_660 + 1_078 * 21.957642, id="a few hours after it, on demand"),
         pytest.param(0.95, 12_000, 87_660 + 3_234 * 21.957642, id="many hours after it, on demand"),
-        pytest.param(0.99, 14_196, 2 * 87_660, id="so many that a second year costs less"),
+        pytest.param(0.99, 14_196, 2 * 87_660, id="a second year costs less than hours on demand"),
     ],
 )
 def test_hours_after_a_term_cost_what_is_sold(confidence: float, hours: float, usd: float):
