@@ -132,7 +132,9 @@ def _last_of_several(document: CampaignDocument) -> list[str]:
 def _total(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
-    gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
+    gap = "best found" if plan.optimality_gap_pct is None else "proven best"
+    if plan.optimality_gap_pct:
+        gap = f"within {plan.optimality_gap_pct:.2g} % of the best"
     before = " before credits" if plan.credits_usd else ""
     usd = phrases.money(plan.campaign_usd.value)
     likely = f"{usd}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
