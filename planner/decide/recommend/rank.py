@@ -137,18 +137,40 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
-    best = _or_hours_as_used(_best_of_ties(certain, limits), certain, limits)
+    return [_much_faster(certain, limits)[-1]]
+
+
+def replaced_as_too_slow(options: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption | None:
+    """Return the option in whose place the recommended one comes, being over five times faster; None if no such rule.
+
+    Of several in a row it is the last.
+    """
+    feasible = sorted(filter(is_feasible, options), key=lambda option: _order(option, limits))
+    certain = [option for option in feasible if option.fits] or feasible
+    *slower, _ = _much_faster(certain, limits) if certain else [None]
+    return slower[-1] if slower else None
+
+
+def dearest_beside(slow: CampaignOption) -> float:
+    """Return the factor of cost below which an option over five times faster comes before this one."""
+    return BESIDE_OWN if slow.hold is Hold.HAVE else TOO_DEAR
+
+
+def _much_faster(certain: Sequence[CampaignOption], limits: CampaignLimits) -> list[CampaignOption]:
+    """Return the option that is first by cost, and those that replace each other, each over five times faster."""
+    found = [_or_hours_as_used(_best_of_ties(certain, limits), certain, limits)]
     priced = limits.waiting_usd_per_hour is not None  # the plan itself says what an hour is worth
     if limits.deadline is not None or limits.prefer is Prefer.TIME or priced:
-        return [best]
-    while True:  # each round is over five times faster than the one before
-        most = (BESIDE_OWN if best.hold is Hold.HAVE else TOO_DEAR) * ranking_usd(best)
+        return found
+    while True:
+        best = found[-1]
+        most = dearest_beside(best) * ranking_usd(best)
         faster = [
             other for other in certain if hours_of(best) > TOO_SLOW * hours_of(other) and ranking_usd(other) < most
         ]
         if not faster:
-            return [best]
-        best = min(faster, key=lambda option: _order(option, limits))
+            return found
+        found.append(min(faster, key=lambda option: _order(option, limits)))
 
 
 def _or_hours_as_used(
