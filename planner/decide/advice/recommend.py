@@ -26,7 +26,7 @@ from planner.decide.recommend.compare import compare
 from planner.decide.recommend.mix import best_mix, with_mix
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
-from planner.decide.recommend.row_notes import five_times_note, term_note, waiting_note
+from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
 from planner.decide.recommend.wording import name_of
 from planner.duration.calendar import Calendar
 from planner.model.answer.documents import ComparisonDocument
@@ -194,7 +194,7 @@ def _notes(
     order = ranked(options, case.limits, deadline_hours=until)
     phrases = Phrases(case.limits, case.plan.currency)
     waits = waiting_note(order, phrases, deadline_hours=until)
-    term, faster = term_note(recommended, order, phrases), five_times_note(recommended, order, phrases)
+    term, rules = term_note(recommended, order, phrases), rule_notes(recommended, order, phrases)
     rate = old_rate_note(case.plan.currency, today=case.today)
     unmeasured = NOT_MEASURED if case.limits.prefer is Prefer.TIME else None
-    return tuple(filter(None, (rate, faster, waits, term, unmeasured, left_out)))
+    return tuple(filter(None, (rate, *rules, waits, term, unmeasured, left_out)))

@@ -170,7 +170,7 @@ def _pays_from(doing: str, firm: YearOption | None, year: PlannedYear) -> list[s
     if even.trainings_per_year == 1:
         return [f"{than} however few trainings a year there are", f"{than} from the first training on"]
     many = f"{trainings_text(even.trainings_per_year)} a year"
-    return [f"{than} from {many}, {busy}; these fill {now}", f"{than} from {many}, {busy}", f"{than} from {many}"]
+    return [f"{than} from {many}, {busy}; now {now}", f"{than} from {many}, {busy}", f"{than} from {many}"]
 
 
 def _work(year: PlannedYear) -> str:

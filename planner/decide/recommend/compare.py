@@ -16,7 +16,7 @@ from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
-from planner.decide.recommend.row_notes import block_note, five_times_note, is_sold_as_block, term_note, waiting_note
+from planner.decide.recommend.row_notes import block_note, is_sold_as_block, rule_notes, term_note, waiting_note
 from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
@@ -71,13 +71,14 @@ def compare(
     waits = waiting_note(order, phrases, deadline_hours=deadline_hours, mix_hours=mix_hours)
     sold = block_note(campaign.options) if choice is not None else None
     alone = recommended if mix is None else None
-    term, faster = term_note(alone, order, phrases), five_times_note(alone, order, phrases)
+    term = term_note(alone, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
     takes_part = recommended is not None and (mix is None or recommended.id in mix.options)
     notes = (
         *_instead(recommended if takes_part else None, second, phrases),
         *surer_than(alone, order, limits, today=today),
-        *filter(None, (faster, waits, sold, term)),
+        *rule_notes(alone, order, phrases),
+        *filter(None, (waits, sold, term)),
         *campaign.notes,
         *filter(None, [rollout_note(campaign.options if recommended is None else [recommended])]),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
@@ -140,15 +142,33 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     return [_much_faster(certain, limits)[-1]]
 
 
-def replaced_as_too_slow(options: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption | None:
-    """Return the option in whose place the recommended one comes, being over five times faster; None if no such rule.
+class Rule(Enum):
+    """Rule by which an option comes before one that costs less, or ends sooner with `prefer: time`."""
 
-    Of several in a row it is the last.
-    """
+    TIE = "as good"
+    HOURS = "hours before a prepayment"
+    SPEED = "over five times faster"
+
+
+class Replaced(NamedTuple):
+    """An option that would be first without a rule, and the one that comes before it."""
+
+    option: CampaignOption
+    rule: Rule
+    by: CampaignOption
+
+
+def replaced(options: Sequence[CampaignOption], limits: CampaignLimits) -> list[Replaced]:
+    """Return the options that a rule replaces on the way from the first in cost or time to the recommended one."""
     feasible = sorted(filter(is_feasible, options), key=lambda option: _order(option, limits))
     certain = [option for option in feasible if option.fits] or feasible
-    *slower, _ = _much_faster(certain, limits) if certain else [None]
-    return slower[-1] if slower else None
+    if not certain:
+        return []
+    tied = _best_of_ties(certain, limits)
+    chain = _much_faster(certain, limits)
+    rules = [(certain[0], Rule.TIE, tied), (tied, Rule.HOURS, chain[0])]
+    rules += [(slow, Rule.SPEED, fast) for slow, fast in pairwise(chain)]
+    return [Replaced(*each) for each in rules if each[0] is not each[2] and each[0] is not chain[-1]]
 
 
 def dearest_beside(slow: CampaignOption) -> float:
@@ -239,7 +259,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
     near = [option for option in ordered if decides(option) <= most]
     unbeaten = [option for option in near if not any(_is_beaten(option, rival) for rival in near)]
-    ties = sorted(unbeaten, key=lambda option: (_class(option), _order(option, limits)))
+    ties = sorted(unbeaten, key=lambda option: (sort_class(option), _order(option, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
 
@@ -265,7 +285,8 @@ def _sureness(option: CampaignOption) -> tuple[float, float, bool, bool, bool]:
     return round(chance_of(option), 2), round(fits, 2), is_measured(option), option.split is None, is_firm(option)
 
 
-def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
+def sort_class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
+    """Return what decides a tie, the lowest first: the hold, not measured, divided, not firm, nodes."""
     return (
         HOLDS.index(option.hold), not is_measured(option), option.split is not None, not is_firm(option),
         option.nodes or 0,

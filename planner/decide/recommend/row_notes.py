@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from planner.cost.cloud.price import BLOCK_PRICE
 from planner.decide.campaign.side_by_side import Hurry
 from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases
-from planner.decide.recommend.rank import TOO_SLOW, dearest_beside, hours_of, ranked, replaced_as_too_slow
+from planner.decide.recommend.rank import (
+    TOO_SLOW,
+    Rule,
+    dearest_beside,
+    hours_of,
+    ranked,
+    replaced,
+    sort_class,
+)
 from planner.decide.recommend.wording import name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Prefer
 from planner.model.prices.offer import PriceKind
 
@@ -102,19 +111,38 @@ def _held(option: CampaignOption) -> float:
     return bought / hours.value if ends and bought is not None and hours is not None else math.inf
 
 
-def five_times_note(
-    recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases
-) -> str | None:
-    """Return which cheaper option the recommended one replaces, because that one is over five times slower."""
-    slow = replaced_as_too_slow(order, phrases.limits)
-    if recommended is None or slow is None:
-        return None
-    times = hours_of(slow) / hours_of(recommended)
-    return (
-        f"{name_of(slow)} is cheaper, {phrases.at_most(slow)}, but takes {times:.2g} times as long: without a "
-        f"deadline, over {TOO_SLOW:g} times faster for under {dearest_beside(slow):g} times the cost comes first "
-        "(campaign.waiting_usd_per_hour: 0 turns this off)"
-    )
+def rule_notes(recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases) -> Iterator[str]:
+    """Yield the rules that put the recommended option before one that costs less, or ends sooner."""
+    if recommended is None:
+        return
+    for other, rule, by in replaced(order, phrases.limits):
+        name, most = name_of(other), phrases.at_most(other)
+        if rule is Rule.TIE:
+            sooner = phrases.limits.prefer is Prefer.TIME
+            better = "ends a little sooner" if sooner else f"costs a little less, {most}"
+            yield f"{name} {better}: among such ties {_first_of_ties(by, other, sooner=sooner)} comes first"
+        elif rule is Rule.HOURS:
+            likely = " against ".join(phrases.money(_likely_usd(option)) for option in (by, other))
+            yield f"{name}, {most}, is paid used or not: {name_of(by)} likely costs {likely}, so it comes first"
+        else:
+            times = hours_of(other) / hours_of(by)
+            yield (
+                f"{name} is cheaper, {most}, but takes {times:.2g} times as long: without a deadline, "
+                f"over {TOO_SLOW:g} times faster for under {dearest_beside(other):g} times the cost comes first "
+                "(campaign.waiting_usd_per_hour: 0 turns this off)"
+            )
+
+
+def _first_of_ties(first: CampaignOption, other: CampaignOption, *, sooner: bool) -> str:
+    """Return what the first of two ties has before the other: twice as good in time or cost, else by `sort_class`."""
+    hold = {Hold.HAVE: "your own", Hold.BUY: "the bought one"}.get(first.hold or Hold.RENT, "the rented one")
+    kinds = (hold, "the measured one", "the undivided one", "the firm one", "the one of fewer nodes")
+    for kind, ours, theirs in zip(kinds, sort_class(first), sort_class(other), strict=True):
+        if ours < theirs:
+            return kind
+        if ours > theirs:
+            break
+    return "the one at half the cost" if sooner else "the one twice as fast"
 
 
 def _likely_usd(option: CampaignOption) -> float:
