@@ -9,7 +9,8 @@ import pytest
 
 from planner.adapters.workspace import examples_dir
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.page.sentences import SENTENCES, notes_text, translated
+from planner.present.page.sentence_forms import SENTENCES
+from planner.present.page.sentences import notes_text, translated
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, Words
 from planner.use_cases.catalogs import catalog_for
 from planner.use_cases.plans import compare, read_plan
