@@ -31,7 +31,7 @@ def suggested(
         else launch_words(case, run.paced, run.option, plan=asked)
     )
     price = run.probe.usd if by_probe and run.probe is not None else run.usd
-    usd = _about(price, case.plan.currency)
+    usd = about_text(price, case.plan.currency)
     action = "Probe {} for two minutes" if by_probe else "Measure {} with one 20-minute run"
     because = f": it {decides}" if decides else ""
     return SuggestedMeasurement(
@@ -48,7 +48,7 @@ def suggested(
     )
 
 
-def _about(usd: float, currency: Currency | None) -> str:
+def about_text(usd: float, currency: Currency | None) -> str:
     """Write an amount to the whole unit of the plan's currency."""
     amount, code = (usd, "USD") if currency is None else (usd * currency.per_usd, currency.code)
     return f"about {amount:,.0f} {code}" if amount >= 1 else f"under 1 {code}"

@@ -108,11 +108,13 @@ def _point(
     return TurningPoint(
         input=moved.name, option=moved.option.id if moved.option else None, unit=moved.unit,
         today=moved.range.value, at=at, side=side, then=then.answer,
-        sentence=_sentence(moved, at, then, names, currency),
+        sentence=turning_sentence(moved, at, then, names, currency),
     )  # fmt: skip
 
 
-def _sentence(moved: MovedInput, at: float, then: Decision, names: dict[str, str], currency: Currency | None) -> str:
+def turning_sentence(
+    moved: MovedInput, at: float, then: Decision, names: dict[str, str], currency: Currency | None
+) -> str:
     """Write a turning point in at most twenty words: `Lambda, 1x H100 wins above 0.41 USD a kWh (now 0.15).`
 
     One within 1 % of today's value, which the search finds no more exactly, has no value of its own.
