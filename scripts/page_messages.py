@@ -22,7 +22,7 @@ from planner.present.columns.registry import columns_of, offered_columns
 from planner.present.columns.short_reasons import SHORT_REASONS
 from planner.present.columns.year_columns import YearTable, year_columns
 from planner.present.facts import QUANTITIES
-from planner.present.page.sentences import PHRASES, SENTENCES
+from planner.present.page.sentence_forms import PHRASES, SENTENCES
 from planner.present.page.terms import TERMS
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE
 from planner.present.report.report import reading_notes
