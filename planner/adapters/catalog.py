@@ -16,8 +16,7 @@ from planner.adapters.practice import read_practice
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.run_store import probe_store
 from planner.adapters.settings import open_store
-from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter
-from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter, PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.adapters.workspace import catalogs_dir, is_there
 from planner.cost.cloud.price_level import price_bands

@@ -8,8 +8,7 @@ from pathlib import Path
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import Json
 from planner.adapters.model_config.file import CONFIG, network_file, read_network_file
-from planner.adapters.model_config.reader import architecture_of, is_model_config
-from planner.adapters.model_config.text_part import text_part_of
+from planner.adapters.model_config.reader import architecture_of, is_model_config, text_part_of
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError, NotModelledError
 from planner.model.network.architecture import ARCHITECTURE_CLASSES, usual_seq_len

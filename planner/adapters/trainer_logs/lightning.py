@@ -1,11 +1,4 @@
-"""LitGPT: `Epoch 1
-iter 8 step 2
-loss train: 7.1, val: n/a
-iter time: 47.29 ms (step)`, and its `metrics.csv`.
-
-An iteration is one pass. An optimizer step has as many passes as gradients are accumulated (litgpt/pretrain.py,
-finetune/*.py, and the earlier scripts of lit-gpt). If only one line per step is printed, only its last pass is timed.
-"""
+"""Output of Lightning and what is built on it: NeMo, and LitGPT with its `metrics.csv`."""
 
 from __future__ import annotations
 
@@ -16,8 +9,93 @@ from typing import NamedTuple
 
 from planner.adapters.trainer_logs.csv_columns import table
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
-from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
+from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number, number_or_nan, positive
+from planner.adapters.trainer_logs.progress_bar import BarState, training_bar
 from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
+
+_BAR = re.compile(
+    r"Epoch \d{1,6}:\s{0,9}(?::\s{0,9})?\d{1,3}%\|[^|]{0,400}\|\s{1,9}(\d{1,9})/(\d{1,9}|\?) "
+    r"\[([\d:]{4,12})<[^\]]{1,1000}"
+)
+_RICH = re.compile(r"Epoch \d{1,6}/\d{1,6}\s{1,9}\S[━╸╺\s]{1,200}(\d{1,9})/(\d{1,9})\s{1,9}(\d{1,4}:\d\d:\d\d) •")
+_FIGURE = re.compile(r"([A-Za-z_]\w{1,40}(?: in s)?)[=:] ?([-+\d.e]{1,30})")
+_NEMO = re.compile(r"Training epoch \d{1,6}, iteration \d{1,9}/\d{1,9} \|")
+_EVALUATED = re.compile(r"^\s{0,9}(?:Validation|Sanity Checking|Validating)\b")
+TIMING = "train_step_timing in s"
+RESOLUTION_S = 0.5
+
+
+def lightning_log(source: LogSource, name: str) -> TrainerLog | None:
+    """Read Lightning's progress bars and what NeMo prints through it.
+
+    tqdm: `Epoch 0: 17%|█▋ | 3/18 [00:14<01:13, 4.87s/it, v_num=0]`; rich: `Epoch 0/9 ━━━━╸ 3/18 0:00:14 • 0:01:13 ...`;
+    a bar counts batches, and begins anew in each epoch. NeMo: `Training epoch 0, iteration 12/149 | ... | global_step:
+    12 | train_step_timing in s: 0.031`, or the same figures at the end of a bar.
+    """
+    states: list[BarState] = []
+    timed: dict[int, tuple[float, dict[str, str]]] = {}
+    evaluations: list[int] = []
+    losses: list[float] = []
+    is_nemo = False
+    for place, whole in enumerate(source.lines(name)):
+        line = whole[:LONGEST_LINE]
+        if "poch" not in line:
+            if states and _EVALUATED.match(line):
+                evaluations.append(place)
+            continue
+        nemo = _NEMO.search(line)
+        bar = None if nemo else _BAR.search(line) or _RICH.search(line)
+        if not nemo and not bar:
+            continue
+        figures = dict(_FIGURE.findall(line))
+        step, seconds = number(figures.get("global_step")), positive(figures.get(TIMING))
+        is_nemo = is_nemo or TIMING in figures or "consumed_samples" in figures
+        if step is not None and seconds is not None:
+            timed.setdefault(int(step), (seconds, figures))
+        if "reduced_train_loss" in figures or "train_loss" in figures:
+            losses.append(number_or_nan(figures.get("reduced_train_loss", figures.get("train_loss"))))
+        if bar and (elapsed := clock_s(bar[3])) is not None:
+            states.append(BarState(place, int(bar[1]), count(bar[2]) or 0, elapsed))
+    framework = "NeMo" if is_nemo else "Lightning"
+    spans, doubts = _of_bar(states, evaluations)
+    if len(timed) > 1:
+        spans = [LogSpan(step, step + 1, seconds) for step, (seconds, _) in sorted(timed.items())]
+        doubts = []
+    if not spans:
+        return None
+    return TrainerLog(
+        format="nemo" if is_nemo else "lightning", framework=framework, spans=tuple(spans),
+        resolution_s=0.0 if len(timed) > 1 else RESOLUTION_S,
+        facts=Facts(global_batch=_batch(timed), padded=False if is_nemo else None),
+        losses=tuple(losses), doubts=tuple(doubts), files=(name,),
+    )  # fmt: skip
+
+
+def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
+    bar = training_bar(states, None)
+    beside = []
+    for line in evaluations:
+        before = [state for state in bar if state.line < line]
+        if before:
+            beside.append((before[-1].done, Beside.EVALUATION))
+    return spans_between([(state.done, state.elapsed_s) for state in bar], beside=beside)
+
+
+def _batch(timed: dict[int, tuple[float, dict[str, str]]]) -> int | None:
+    """Return the samples of a step: as stated, otherwise from the growth of the consumed samples."""
+    stated = {count(figures.get("global_batch_size")) for _, figures in timed.values()}
+    if len(stated) == 1 and (only := stated.pop()):
+        return only
+    seen = [
+        (step, samples)
+        for step, (_, figures) in sorted(timed.items())
+        if (samples := number(figures.get("consumed_samples"))) is not None
+    ]
+    if len(seen) < 2 or seen[-1][0] == seen[0][0]:
+        return None
+    batch = (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
+    return count(round(batch)) if abs(batch - round(batch)) < 1e-6 * max(batch, 1.0) else None
+
 
 FORMAT, FRAMEWORK = "litgpt", "Lightning"
 _LINE = re.compile(
@@ -37,14 +115,19 @@ READ = COLUMNS | {"step", "loss", "val_loss", "samples", "total_tokens"}
 class _Pass(NamedTuple):
     number: int
     step: int
-    loss: float | None
+    loss: float
     seconds: float
     is_step: bool
 
 
-def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training for each console's output, and for each metrics.csv."""
-    logs = source.each_console(_log)
+def read_litgpt(source: LogSource) -> list[TrainerLog]:
+    """Read LitGPT: lines `Epoch 1 | iter 8 step 2 | loss train: 7.1, val: n/a | iter time: 47.29 ms (step)`.
+
+    Returns one training for each console's output, and for each `metrics.csv`. An iteration is one pass. An optimizer
+    step has as many passes as gradients are accumulated (litgpt/pretrain.py, finetune/*.py, and the earlier scripts of
+    lit-gpt). If only one line per step is printed, only its last pass is timed.
+    """
+    logs = source.each_console(_litgpt_log)
     for name in source.named(r".{1,200}\.csv"):
         text = source.text(name)
         if not all(column in text[:LONGEST_LINE] for column in COLUMNS):
@@ -55,13 +138,13 @@ def read(source: LogSource) -> list[TrainerLog]:
     return logs
 
 
-def _log(source: LogSource, name: str) -> TrainerLog | None:
+def _litgpt_log(source: LogSource, name: str) -> TrainerLog | None:
     passes: list[_Pass] = []
     said: dict[str, int] = {}
     for line in source.lines(name):
         if "iter" in line and (found := _LINE.search(line[:LONGEST_LINE])) and (time := positive(found[4])):
             seconds = time / 1e3 if found[5].casefold() == "ms" else time
-            passes.append(_Pass(int(found[1]), int(found[2]), number(found[3]), seconds, bool(found[6])))
+            passes.append(_Pass(int(found[1]), int(found[2]), number_or_nan(found[3]), seconds, bool(found[6])))
         elif not passes:
             said |= {key: int(value) for key, value in _ARGUMENT.findall(line[:LONGEST_LINE])}
     if not passes:
@@ -81,7 +164,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             micro_batch=count(said.get("micro_batch_size")), global_batch=count(said.get("global_batch_size")),
             accumulation=each, seq_len=count(said.get("max_seq_length")), devices=count(said.get("devices")),
         ),
-        losses=tuple(float("nan") if timed_pass.loss is None else timed_pass.loss for timed_pass in passes),
+        losses=tuple(timed_pass.loss for timed_pass in passes),
         doubts=doubts, files=(name,),
     )  # fmt: skip
 
