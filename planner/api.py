@@ -30,12 +30,11 @@ from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.present.columns.entry import OptionsDocument
 from planner.present.columns.registry import asked_columns
-from planner.use_cases import catalogs, networks, plans, price_books
+from planner.use_cases import catalogs, networks, plans
 from planner.use_cases import prices as price_use_case
-from planner.use_cases.asking.answer import answer_of
-from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.logged_run import run_of_log
+from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
+from planner.use_cases.asking.stated_files import run_of_log
 from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
@@ -343,7 +342,7 @@ def prices(
         region=region,
         kind=chosen,
         every=every,
-        book=price_books.own_book(folder) if with_price_book else None,
+        book=price_use_case.own_book(folder) if with_price_book else None,
     )
     return Prices(document)
 
@@ -357,7 +356,7 @@ def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedP
     folder = _folder(home)
     catalog = catalogs.catalog_for(asked, folder)
     if with_price_book:
-        catalog = price_books.booked(catalog, folder, today=clock.today())
+        catalog = price_use_case.booked(catalog, folder, today=clock.today())
     return dated(asked, now=clock.now()), catalog
 
 

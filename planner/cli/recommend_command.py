@@ -12,7 +12,7 @@ from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.present.recommendation_screen import recommendation_rows, screen_lines
 from planner.use_cases import answer_ids
-from planner.use_cases.recommend import recommend as advise
+from planner.use_cases.plans import recommend as advise
 
 app = command_app()
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.audit.ceilings import with_chips
 from planner.audit.codes import CODES
 from planner.model.answer.audit import AuditVerdict, ComparisonVerdict, RunAudit
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.audited_records import audit_records
+from planner.use_cases.audit import audit_records
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog().model_copy(update={"aliases": accelerator_aliases()})

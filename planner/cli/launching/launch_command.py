@@ -30,7 +30,7 @@ from planner.launcher.plan.guard import LaunchLimits, worst_total_usd
 from planner.use_cases import catalogs
 from planner.use_cases.launching.launch_plan import Planned, plan_launches
 from planner.use_cases.launching.launches import Launches, planned_document, state_of
-from planner.use_cases.probes import probe_settings
+from planner.use_cases.runs import probe_settings
 
 app = command_app()
 

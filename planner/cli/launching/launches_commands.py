@@ -20,11 +20,11 @@ from planner.launcher.documents import FoundResource, LaunchesDocument, LaunchSt
 from planner.launcher.drive.unwritten import fault_text
 from planner.launcher.ledger.entry import State
 from planner.redact import clean
-from planner.use_cases.launching.launch_costs import bill_document
+from planner.use_cases.launching.account_budget import bill_document
 from planner.use_cases.launching.launch_plan import Planned
 from planner.use_cases.launching.launches import Launches, open_ids, planned_document, state_of
 from planner.use_cases.launching.launches_reap import reap as reap_launches
-from planner.use_cases.launching.launches_unread import take_down_by_id, to_take_down
+from planner.use_cases.launching.launches_reap import take_down_by_id, to_take_down
 
 UNDER_WAY = (State.PLANNED, State.SUBMITTED, State.RUNNING)
 """States in which a launch may be left for now, because its job is not over."""

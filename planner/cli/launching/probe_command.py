@@ -19,7 +19,7 @@ from planner.errors import StoppedError
 from planner.launcher.bench import local
 from planner.model.network.workload import BusyDevice
 from planner.use_cases import catalogs, runs
-from planner.use_cases.probes import probe_here, probe_settings
+from planner.use_cases.runs import probe_here, probe_settings
 
 app = command_app()
 

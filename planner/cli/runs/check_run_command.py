@@ -15,7 +15,7 @@ from planner.cli.streams import print_document
 from planner.present.run_check_screen import run_check_lines
 from planner.use_cases import answer_ids, catalogs
 from planner.use_cases.importing.check_run import check_run
-from planner.use_cases.importing.named_run import run_named
+from planner.use_cases.importing.imported_runs import run_named
 
 app = command_app()
 

@@ -23,7 +23,7 @@ from planner.present.table import WRITERS, origin_of, probe_rows, quantity_text,
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launching.launch_plan import by_hand_record
-from planner.use_cases.run_files import probe_in, read_result, records_in
+from planner.use_cases.runs import probe_in, read_result, records_in
 
 app = command_app()
 runs_group = command_group(app, "runs", "List, add, compare and export measured runs.")
