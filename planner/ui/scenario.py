@@ -15,7 +15,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
 from planner.ui.ask.form import STARTS, Form, Start
-from planner.use_cases.networks import ARCHITECTURE_FIX, network_of, with_config
+from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of, with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan
 from planner.use_cases.runs import parse_run
 

@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from planner.adapters.bundled_tables import read_image_networks, read_matmul_ceilings
-from planner.adapters.catalog import accelerator_aliases
+from planner.adapters.bundled_tables import read_image_networks
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.evidence import read_measurements
 from planner.adapters.mapping_text import line_of, parse_mapping
 from planner.adapters.user_text import without_secrets
-from planner.audit.ceilings import with_chips
 from planner.audit.claims.claim_audit import audit_claim
-from planner.audit.comparison import compare_runs
 from planner.audit.findings import unknown
-from planner.audit.link_rules import link_findings
 from planner.audit.run_audit import audit_run
-from planner.audit.scaling_rules import scaling_findings, setup_of_record, setup_of_row
-from planner.audit.stated_run import stated_by_record, stated_by_row
+from planner.audit.scaling_rules import scaling_findings, setup_of_row
+from planner.audit.stated_run import stated_by_row
 from planner.errors import InputError
-from planner.model.answer.audit import AuditDocument, ClaimAudit, ComparisonAudit, RunAudit, verdict_of
+from planner.model.answer.audit import AuditDocument, ClaimAudit, RunAudit, verdict_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.claims import Claim, ClaimFile
-from planner.model.evidence.run import RunRecord
 from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.use_cases.audited_records import audit_facts, audit_records
 from planner.use_cases.importing.imported_runs import run_named
 from planner.use_cases.importing.run_facts import Stated
 
@@ -116,29 +112,3 @@ def _parsed_entry(data: dict[str, object], place: int, path: Path, text: str) ->
 def _name(entry: object, place: int) -> str:
     named = isinstance(entry, dict) and isinstance(entry.get("id"), str | int) and entry["id"] != ""
     return str(entry["id"]) if isinstance(entry, dict) and named else f"claim-{place + 1}"
-
-
-def audit_facts(catalog: Catalog) -> tuple[Catalog, list[MatmulCeiling]]:
-    """Return the catalog with the aliases of accelerators, and the measured ceilings of matrix products."""
-    ceilings = with_chips(read_matmul_ceilings(), catalog.accelerators)
-    return catalog.model_copy(update={"aliases": accelerator_aliases()}), ceilings
-
-
-def audit_record(record: RunRecord, catalog: Catalog) -> RunAudit:
-    """Audit one record, as an import and `check-run` show it."""
-    catalog, ceilings = audit_facts(catalog)
-    return audit_run(stated_by_record(record, catalog), ceilings)
-
-
-def audit_records(
-    records: Sequence[RunRecord], catalog: Catalog, ceilings: Sequence[MatmulCeiling]
-) -> tuple[list[RunAudit], ComparisonAudit | None]:
-    """Audit run records, each alone and against the others."""
-    runs = [stated_by_record(record, catalog) for record in records]
-    setups = [setup_of_record(run) for run in runs]
-    above = scaling_findings(runs, setups, [run.samples_per_s for run in runs])
-    below = link_findings(runs, setups, catalog)
-    audited = [
-        audit_run(run, ceilings, (*above.get(place, ()), *below.get(place, ()))) for place, run in enumerate(runs)
-    ]
-    return audited, compare_runs(runs, audited, catalog)

@@ -27,7 +27,7 @@ from planner.model.network.architecture import is_same_network
 from planner.model.plan.plan import Plan
 from planner.use_cases.answer_ids import with_id
 from planner.use_cases.dated_plans import dated
-from planner.use_cases.networks import network_file, with_config
+from planner.use_cases.network_files import network_file, with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan, with_found_options
 from planner.use_cases.version import planner_version
 

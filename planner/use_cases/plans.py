@@ -1,4 +1,7 @@
-"""Answers plans: estimate, campaign and comparison and recommendation. Also reads plans, lists their options and writes a first plan."""
+"""Answers plans: estimate, campaign, comparison and recommendation.
+
+Also reads plans, lists their options and writes a first plan.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ from planner.model.plan.plan import Plan
 from planner.scenario.region_groups import check_places
 from planner.use_cases.answer_ids import plan_answer_id, with_id
 from planner.use_cases.catalogs import accelerators_meant
-from planner.use_cases.networks import with_config
+from planner.use_cases.network_files import with_config
 from planner.use_cases.runs import find_run
 
 OWN_MACHINE = "  - {own: RTX-3090, count: 2}\n"

@@ -8,7 +8,7 @@ import pytest
 
 from planner.model.answer.audit import ComparisonAudit, ComparisonVerdict
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.audit import audit_records
+from planner.use_cases.audited_records import audit_records
 from tests.audit.test_record_rules import llama
 from tests.audit.test_runs import CATALOG, CEILINGS
 

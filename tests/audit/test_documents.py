@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from planner.model.answer.audit import AuditVerdict, Finding
-from planner.use_cases.audit import audit_records
+from planner.use_cases.audited_records import audit_records
 from tests.audit.test_claims import AUDITED
 from tests.audit.test_runs import CATALOG, CEILINGS
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.model.answer.audit import ComparisonAudit
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.audit import audit_records
+from planner.use_cases.audited_records import audit_records
 from tests.audit.test_runs import A100, CATALOG, CEILINGS, H200, faster
 from tests.use_cases.test_check_run import LLAMA, run
 

@@ -13,7 +13,7 @@ from planner.audit.codes import CODES
 from planner.model.answer.audit import AuditVerdict, ComparisonVerdict, RunAudit
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.audit import audit_records
+from planner.use_cases.audited_records import audit_records
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog().model_copy(update={"aliases": accelerator_aliases()})

@@ -13,7 +13,7 @@ from planner.ui.answer import parts
 from planner.ui.ask.question import StampedCatalog
 from planner.ui.catalogs import visited_catalog
 from planner.ui.state import chosen_words, current_form, remember
-from planner.use_cases.audit import audit_facts, audit_records
+from planner.use_cases.audited_records import audit_facts, audit_records
 from planner.use_cases.importing.check_run import check_run
 
 

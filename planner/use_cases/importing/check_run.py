@@ -22,7 +22,7 @@ from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside
 from planner.speed.throughput.mfu import mfu_of_run
 from planner.speed.throughput.prediction_notes import SMALLEST_SHARE, part_names
 from planner.use_cases.answer_ids import document_id
-from planner.use_cases.audit import audit_record
+from planner.use_cases.audited_records import audit_record
 
 WORDS = {
     CauseCode.FP32: ("products in fp32", "set bf16 (HF: --bf16, Lightning: precision=bf16-mixed)",

@@ -20,7 +20,7 @@ from planner.errors import InputError
 from planner.model.answer.audit import RunAudit
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.use_cases.audit import audit_record
+from planner.use_cases.audited_records import audit_record
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.importing.run_facts import RunFacts, Stated, known_facts
 from planner.use_cases.importing.run_rate import (

@@ -18,7 +18,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.flops import parameters
 from planner.network.lora_memory import EVERY, USUAL, adapted
 from planner.use_cases.catalogs import find_accelerator
-from planner.use_cases.networks import find_architecture, is_name, whole_network
+from planner.use_cases.network_files import whole_network
+from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.training_files import objective_named
 
 Value = TypeVar("Value")

@@ -1,21 +1,17 @@
-"""Checks the total cost of the planner's machines in an account, including those of other workspaces.
-
-Also compares planned costs of launches with the ledger and the provider's bills.
-"""
+"""Checks the total cost of the planner's machines in an account, including those of other workspaces."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 
 from planner.errors import NodeError, RefusedError
 from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.provider_machines import WHO, machines_of_anybody
-from planner.launcher.collect.launch_record import billed_quantity
-from planner.launcher.documents import BillDocument, BilledLine
 from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.bill import billed_usd
 from planner.launcher.plan.guard import worst_total_usd
 from planner.launcher.plan.target import CLOUDS, LaunchProvider
 from planner.model.catalog import Catalog
@@ -111,42 +107,17 @@ def _usd(machine: ListedMachine, provider: LaunchProvider, catalog: Catalog, *, 
     return usd * max(0.0, seconds) / SECONDS_PER_HOUR
 
 
-def bill_document(entries: Sequence[LedgerEntry], *, ask: bool, today: date) -> BillDocument:
-    """Return one line per launch. The provider is asked only if `ask` is set, because each request costs money."""
-    said = _cost_explorer(entries, today=today) if ask else {}
-    return BillDocument(
-        lines=tuple(
-            BilledLine(
-                run_id=entry.launch.run_id,
-                target=entry.launch.target.id,
-                worst_case_usd=entry.launch.bill.worst_case_usd,
-                ledger=billed_quantity(entry),
-                provider_usd=said[entry.launch.run_id][0] if entry.launch.run_id in said else None,
-                provider_note=said[entry.launch.run_id][1] if entry.launch.run_id in said else _why_not(entry),
-            )
-            for entry in entries
-        )
-    )
+def used_usd(entries: Collection[LedgerEntry]) -> float:
+    """Return the used part of the budget: the bills of finished launches and the worst case of the others.
 
-
-def _cost_explorer(entries: Sequence[LedgerEntry], *, today: date) -> dict[str, tuple[float | None, str]]:
-    asked = [entry for entry in entries if entry.launch.target.provider is LaunchProvider.AWS and entry.submitted_at]
-    days = [at.date() for entry in asked for at in (entry.submitted_at, entry.ended_at) if at is not None]
-    if not asked:
-        return {}
-    from planner.launcher.cloud.cost_explorer import billed
-
-    last = max(days) if all(entry.ended_at for entry in asked) else today
-    bills = billed([entry.launch.run_id for entry in asked], first=min(days), last=last, today=today)
-    return {run_id: (bill.usd, bill.reason or "AWS Cost Explorer, unblended, by tag") for run_id, bill in bills.items()}
-
-
-def _why_not(entry: LedgerEntry) -> str:
-    provider = entry.launch.target.provider
-    if entry.submitted_at is None:
-        return "nothing was submitted"
-    if provider is LaunchProvider.AWS:
-        return "not asked; add --ask"
-    if provider is LaunchProvider.LAMBDA:
-        return "Lambda has no interface for bills: compare with its invoice"
-    return "no provider bills it"
+    A launch whose machines were seen running beyond its worst case counts until then.
+    """
+    total = 0.0
+    for entry in entries:
+        bill, seconds = entry.launch.bill, entry.billed_seconds
+        if entry.open:
+            seen_up_usd = billed_usd(bill, seconds=entry.seen_up_s or 0.0) or 0.0
+            total += max(bill.worst_case_usd or 0.0, seen_up_usd)
+        elif seconds is not None:
+            total += billed_usd(bill, seconds=seconds) or 0.0
+    return total

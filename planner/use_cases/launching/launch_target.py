@@ -1,20 +1,23 @@
 """Joins a target's name with its machine in the catalog or in hosts.yaml, and with the terms of the launch.
 
-Also chooses the micro-batches that a launched node tries.
+Also opens the way to reach the machine, and chooses the micro-batches that a launched node tries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, assert_never
 
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
-from planner.errors import InputError
+from planner.errors import InputError, MissingExtraError
 from planner.launcher.backends.hosts import Host, HostsFile
 from planner.launcher.bench.bench import BenchSettings, allowed_micro_batches, global_batch_of
-from planner.launcher.plan.target import LaunchProvider, Purchase, Target, parse_target
+from planner.launcher.plan.backend import Backend
+from planner.launcher.plan.target import LaunchProvider, Purchase, Reach, Target, parse_target
 from planner.model.catalog import Catalog
 from planner.model.network.workload import BenchMode, BenchWorkload
 from planner.text.number_text import with_plain_digits
@@ -189,3 +192,28 @@ def probes_of(workload: BenchWorkload, settings: BenchSettings, target: Target, 
     if settings.quick or target.nodes > 1:
         return Probes(None, 0, None)
     return Probes(f"double{of_share}", 2, None)
+
+
+def open_backend(reach: Reach, folder: Path, *, home: str | None) -> Backend:
+    """Return a new backend for this way to reach machines. `folder` holds the launches."""
+    match reach:
+        case Reach.LOCAL:
+            from planner.launcher.backends.local import local_backend
+
+            return local_backend(folder / "this-machine")
+        case Reach.SSH:
+            from planner.launcher.backends.ssh import ssh_backend
+
+            return ssh_backend(read_hosts(home))
+        case Reach.SKYPILOT:
+            check_sky()
+            from planner.launcher.backends.sky.backend import SkyBackend
+
+            return SkyBackend(folder / "sky")
+    assert_never(reach)
+
+
+def check_sky() -> None:
+    """Raise MissingExtraError if SkyPilot is not installed."""
+    if find_spec("sky") is None:
+        raise MissingExtraError("SkyPilot, which carries launches to clouds, Kubernetes and Slurm,", "launch")

@@ -19,8 +19,9 @@ from planner.launcher.ledger.entry import LedgerEntry, State
 from planner.launcher.plan.backend import Backend, DownEvidence, Launch, LaunchPhase, Leftover
 from planner.launcher.plan.target import Reach
 from planner.launcher.plan.task import cluster_name
+from planner.use_cases.launching.launch_documents import open_ids
 from planner.use_cases.launching.launch_target import read_hosts
-from planner.use_cases.launching.launches import Launches, open_ids
+from planner.use_cases.launching.launches import Launches
 
 WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and the clouds"}
 
