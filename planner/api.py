@@ -101,7 +101,7 @@ class Comparison:
         return self.document.recommended
 
     def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
-        """Return a row per option, best first, in twelve columns; see `planner.present.frames.frame_of`.
+        """Return a row per option, best first, in twelve columns; see `planner.present.notebook.frame_of`.
 
         `all` adds every column. `sources` adds them with the source of each number. `columns` names more ("+co2").
         """
@@ -121,7 +121,7 @@ class Comparison:
         return self.headline
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import screen_html
+        from planner.present.notebook import screen_html
 
         return screen_html(comparison_screen(self.document, plan=None), assumed=self.assumed)
 
@@ -137,7 +137,7 @@ class Estimate:
         return _options_frame(self.document, OF_ESTIMATE, every=all, sources=sources, columns=columns)
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import screen_html
+        from planner.present.notebook import screen_html
 
         return screen_html(estimate_screen(self.document, plan=None))
 
@@ -158,7 +158,7 @@ class Memory:
         return _frame(self.document.ways, ("checkpointing",), every=True, sources=sources)
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import memory_html
+        from planner.present.notebook import memory_html
 
         return memory_html(self.document)
 
@@ -174,7 +174,7 @@ class Prices:
         return _frame(self.document.prices, OF_PRICES, every=all)
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import prices_html
+        from planner.present.notebook import prices_html
 
         return prices_html(self.document)
 
@@ -382,7 +382,7 @@ def _folder(home: Home) -> str | None:
 
 def _frame(rows: Sequence[Frozen], first: tuple[str, ...], *, every: bool, sources: bool = False) -> pd.DataFrame:
     _needs("pandas")
-    from planner.present.frames import frame_of
+    from planner.present.notebook import frame_of
 
     frame = frame_of(rows, first=first, sources=sources)
     return frame if every or sources else frame[[name for name in first if name in frame]]
@@ -393,7 +393,7 @@ def _options_frame(
 ) -> pd.DataFrame:
     more = asked_columns(columns)
     _needs("pandas")
-    from planner.present.frames import options_frame
+    from planner.present.notebook import options_frame
 
     return options_frame(document, first, every=every, sources=sources, more=more)
 

@@ -21,9 +21,9 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
 from planner.present.explanation import as_text
+from planner.present.explanation_answer import short_lines
 from planner.present.recommendation_screen import recommendation_rows, screen_lines
 from planner.present.run_check_screen import run_check_lines
-from planner.present.short_explanation import short_lines
 from planner.use_cases import answer_ids
 from planner.use_cases.dated_plans import assumed_lines
 from planner.use_cases.explain import explain as explained

@@ -14,7 +14,7 @@ from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, TableOptions, print_lines, screen_width
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import print_document, say
-from planner.present.audit_screen import audit_lines
+from planner.present.run_check_screen import audit_lines
 from planner.present.score_table import score_facts, score_rows
 from planner.use_cases import catalogs
 from planner.use_cases.audit import audit

@@ -27,8 +27,7 @@ from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.catalog import Catalog
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import Checkpointing, Method, Strategy
-from planner.present.memory_screen import memory_lines, parts_of
-from planner.present.strategies_screen import strategies_lines
+from planner.present.memory_screen import memory_lines, parts_of, strategies_lines
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup

@@ -18,11 +18,16 @@ from planner.model.answer.documents import CampaignDocument, ComparisonDocument,
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
-from planner.present.answer_screen import Screen, campaign_screen, comparison_screen, estimate_screen, screen_lines
+from planner.present.answer_screen import (
+    Screen,
+    campaign_screen,
+    comparison_screen,
+    details_lines,
+    estimate_screen,
+    screen_lines,
+)
 from planner.present.columns.entry import OptionsDocument, entries_of
-from planner.present.columns.registry import asked_columns, not_known
-from planner.present.columns.rows import option_rows
-from planner.present.details import details_lines
+from planner.present.columns.registry import asked_columns, not_known, option_rows
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
 from planner.use_cases import answer_ids, catalogs, locks, plans, prices, reports

@@ -89,7 +89,7 @@ def owned_machines(plan: Plan, catalog: Catalog) -> dict[str, str]:
 
 def write_curve(document: OwnOrRentDocument, path: Path) -> Path:
     """Draw the cost of a busy hour against the busy share, with every rent, as SVG."""
-    from planner.present.own_or_rent_chart import curve_svg
+    from planner.present.own_or_rent import curve_svg
 
     if path.suffix.lower() != ".svg":
         raise InputError(f"{path}: a chart is written as .svg.", fix="Give the file this ending.")

@@ -16,10 +16,10 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
+from planner.present.page.charts import counts_around, lacking, year_chart
 from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 from planner.present.page.year import YearPage
-from planner.present.page.year_chart import counts_around, lacking, year_chart
 from planner.scenario.candidate import expand
 from planner.scenario.own_machine import OWN
 from planner.ui.answer import parts
