@@ -12,7 +12,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis
 from planner.present.page.campaign import CampaignPage
-from planner.present.page.spend_chart import drawn_budget, spend_chart
+from planner.present.page.charts import drawn_budget, spend_chart
 from planner.present.page.words import Words
 from tests.present.conftest import HOURS, USD, quantity
 from tests.present.conftest import option as ranked
