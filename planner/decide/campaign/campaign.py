@@ -18,7 +18,7 @@ from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
 from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
-from planner.decide.options.option import EstimatedOption
+from planner.decide.options.option import EstimatedOption, begun_after
 from planner.decide.options.option_money import assumed_rates
 from planner.duration.between_turns import longest_run
 from planner.duration.calendar import Calendar
@@ -70,6 +70,7 @@ def campaign_option(
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     calendar = Calendar.of(limits, today=today)
     readiness = ready(estimated, catalog, calendar, today=today)
+    estimated = begun_after(estimated, readiness.hours)
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     timed = TimedOption.of(estimate)
     alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0

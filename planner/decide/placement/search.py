@@ -111,6 +111,7 @@ class _Search:
             for chance in ABOVE if first is not None else ():
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
+            self._use_all_credits(confidence)
             self._move(confidence)
         plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
         unsure = max(
@@ -122,6 +123,17 @@ class _Search:
         if best is not None and (first is None or not _as_good(best, first.chosen)):
             best = replace(best, plan=replace(best.plan, gap=None))
         return Tried(best, unsure)
+
+    def _use_all_credits(self, confidence: float) -> None:
+        """Propose plans that use credits which expire before all runs on one option end. The samples count them."""
+        lasting = self.question.credits
+        every = {payer: sum(credit.usd for credit in credits) for payer, credits in lasting.items()}
+        for level in (Level(), self._both(confidence)):
+            asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
+            if every == (asked.credits or {}) or self.effort.spent:
+                continue
+            found = self._solved(replace(asked, credits=every))
+            self.moved += [] if found is None else [found]
 
     def _known(self) -> list[Found]:
         return [*filter(None, self.found.values()), *self.moved]
