@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
@@ -125,15 +126,30 @@ class _Search:
         return Tried(best, unsure)
 
     def _use_all_credits(self, confidence: float) -> None:
-        """Propose plans that use credits which expire before all runs on one option end. The samples count them."""
-        lasting = self.question.credits
-        every = {payer: sum(credit.usd for credit in credits) for payer, credits in lasting.items()}
-        for level in (Level(), self._both(confidence)):
-            asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
-            if every == (asked.credits or {}) or self.effort.spent:
+        """Propose plans whose runs on a provider end before its credits expire. The samples count what they pay."""
+        for payer, counted in (self.question.instance.credits or {}).items():
+            credits = self.question.credits.get(payer, ())
+            if math.isclose(sum(credit.usd for credit in credits), counted):
                 continue
-            found = self._solved(replace(asked, credits=every))
-            self.moved += [] if found is None else [found]
+            ends = sorted({credit.hours for credit in credits})
+            for end, level in product(ends, (Level(), self._both(confidence))):
+                lasting = sum(credit.usd for credit in credits if credit.hours >= end)
+                found = None if self.effort.spent else self._ending_by(end, payer, lasting, level)
+                self.moved += [] if found is None else [found]
+
+    def _ending_by(self, end: float, payer: str, usd: float, level: Level) -> Found | None:
+        """Return the solver's plan whose runs on a provider end by an hour, so that these credits pay for them."""
+        asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
+        paid = {way.bin for way in asked.ways if asked.options[way.option].credits == payer}
+        bins = [replace(bin_, closes=min(bin_.closes, end)) if number in paid else bin_
+                for number, bin_ in enumerate(asked.bins)]  # fmt: skip
+        found = self._solved(replace(asked, bins=tuple(bins), credits=(asked.credits or {}) | {payer: usd}))
+        if found is None:
+            return None
+        made, closes = found.solution.instance, {bin_.origin: bin_.closes for bin_ in asked.bins}
+        open_again = tuple(replace(bin_, closes=closes[bin_.origin]) for bin_ in made.bins)
+        solution = replace(found.solution, instance=replace(made, bins=open_again, credits=asked.credits))
+        return Found(solution, self._chosen(solution, asked))
 
     def _known(self) -> list[Found]:
         return [*filter(None, self.found.values()), *self.moved]
