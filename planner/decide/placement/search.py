@@ -21,6 +21,7 @@ from planner.decide.placement.instance import (
     in_allocations,
     in_budget,
 )
+from planner.decide.placement.levels import MOST_CONFIDENCE, Level, halfway, is_looser, tighter
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.moves import moves
 from planner.decide.placement.question import PlacementQuestion, at_confidence
@@ -32,16 +33,12 @@ STEPS = 10
 """Largest number of levels that are tried, each tighter than the one before, until the confidence holds."""
 HALVINGS = 4
 """Levels that are tried between the last plan that is not sure enough and the first that is."""
-CLOSER = 0.7
-"""Factor on the chance to break a limit from one tried level to the next."""
 PLAYED = 0.005
 """Effort of playing one plan on the samples."""
 MOST_MOVES = 40
 """Plans with moved runs that are played in all."""
 MOST_NEAR = 400
 """Moves up to which a plan's neighbours are listed: that takes at most about 0.1 seconds."""
-LIKELY = 0.5
-MOST_CONFIDENCE = 0.995
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
 """Levels of which those above the confidence are tried too. A surer plan may cost less at the confidence."""
 SAME_USD, SAME_HOURS = 0.01, 1 / 60
@@ -54,15 +51,6 @@ class Tried(NamedTuple):
 
     best: Chosen | None
     unsure: Chosen | None
-
-
-class Level(NamedTuple):
-    """Chances with which single runs stay below the hours, and options below the costs, that the solver counts."""
-
-    hours: float | None = None
-    """None: it counts the likely hours."""
-    usd: float | None = None
-    """None: it counts the likely costs."""
 
 
 class Found(NamedTuple):
@@ -237,11 +225,11 @@ class _Search:
             found = self._at(level)
             if found is None or found.chosen.keeps(confidence):
                 break
-            unsure, level = level, _tighter(level, found.chosen, confidence)
+            unsure, level = level, tighter(level, found.chosen, confidence)
         for _ in range(HALVINGS):
             if unsure is None or self.effort.spent:
                 return
-            middle = Level(_between(unsure.hours, level.hours), _between(unsure.usd, level.usd))
+            middle = halfway(unsure, level)
             found = self._at(middle)
             if found is None or found.chosen.keeps(confidence):
                 level = middle
@@ -258,7 +246,7 @@ class _Search:
             return self.found[level]
         asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
         found = None
-        looser = [other for other in self.found if _is_looser(other, level)]
+        looser = [other for other in self.found if is_looser(other, level)]
         if all(self.found[other] is not None for other in looser):
             found = self._still_best(asked, looser) or self._solved(asked)
         self.found[level] = found
@@ -306,36 +294,6 @@ def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
         of_row = replace(way, billed_hours=billed)
         instance = replace(instance, ways=(*instance.ways[:number], of_row, *instance.ways[number + 1 :]))
     return evaluate(instance, [RunsOnLane(number, lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
-
-
-def _tighter(level: Level, plan: Chosen, confidence: float) -> Level:
-    """Return the next level: of the limits that the plan does not keep, else of the less sure one.
-
-    If each limit holds and both together do not, the less sure one is tightened.
-    """
-    in_time = min(chance for chance in (plan.chance_deadline, plan.chance_windows, 1.0) if chance is not None)
-    in_budget = 1.0 if plan.chance_budget is None else plan.chance_budget
-    each_holds, (hours, usd) = in_time >= confidence and in_budget >= confidence, level
-    if in_time < confidence or (each_holds and in_time <= in_budget):
-        hours = confidence if hours is None else _surer(hours)
-    if in_budget < confidence or (each_holds and in_budget <= in_time):
-        usd = (1 + confidence) / 3 if usd is None else _surer(usd)
-    return Level(hours, usd)
-
-
-def _surer(chance: float) -> float:
-    return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
-
-
-def _between(low: float | None, high: float | None) -> float | None:
-    """Return the chance whose complement is the geometric mean of those of two chances; None if both are None."""
-    if high is None:
-        return low
-    return 1 - math.sqrt((1 - (LIKELY if low is None else low)) * (1 - high))
-
-
-def _is_looser(level: Level, than: Level) -> bool:
-    return all((one or 0.0) <= (other or 0.0) for one, other in zip(level, than, strict=True))
 
 
 def _holds(instance: Instance, known: Solution) -> bool:
