@@ -251,6 +251,7 @@ WON = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test
             {"usd_confident": 0.0, "campaign_usd": usd(0)}, ["4 in 5 sure: done by 2026-12-09, nothing to pay."],
             id="a grant",
         ),
+        pytest.param({"optimality_gap_pct": None}, ["2 days (best found)."], id="nothing is proven"),
     ],
 )  # fmt: skip
 def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_rounded_up(changes, written):

@@ -203,12 +203,12 @@ def _or_hours_as_used(
     be a tie in time.
     """
     ahead, by_time = best.payable_usd, limits.prefer is Prefer.TIME
-    if not _is_paid_ahead(best) or ahead is None:
+    if not is_paid_ahead(best) or ahead is None:
         return best
 
     def takes_its_place(option: CampaignOption) -> bool:
         owed = option.payable_usd
-        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+        if owed is None or is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
             return False
         if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
             return False
@@ -275,7 +275,8 @@ def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
 
 
-def _is_paid_ahead(option: CampaignOption) -> bool:
+def is_paid_ahead(option: CampaignOption) -> bool:
+    """Return whether hours or a term are bought whether they are used or not."""
     return option.paid_ahead_hours is not None or option.smallest_purchase_usd is not None
 
 

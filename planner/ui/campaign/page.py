@@ -10,8 +10,8 @@ from planner.decide.placement.instance import Objective
 from planner.errors import InputError
 from planner.model.plan.plan import Plan
 from planner.present.page.campaign import CampaignPage
+from planner.present.page.charts import drawn_budget, spend_chart
 from planner.present.page.sentences import note_text
-from planner.present.page.spend_chart import drawn_budget, spend_chart
 from planner.present.page.words import Words
 from planner.ui.answer import parts
 from planner.ui.ask.form import Form
