@@ -338,7 +338,7 @@ class TestTheScreen:
     ],
 )
 def test_a_year_names_how_many_machines_it_takes(planner, plan, runs, names):
-    """Of 100 our machine does 87.66; 88 whole ones of 100 h are 8,800 h, more than the 8,766 h of a year."""
+    """Our machine does 87.66 of 100; 88 whole ones of 100 h are 8,800 h, more than the 8,766 h of a year."""
     written = plan(
         {"runs_per_year": runs}, site="hgx-h200-8x", options=[{"site": OWN, "hold": "buy", "step": STEP}, RENT]
     )
