@@ -13,7 +13,7 @@ from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
-from planner.decide.campaign.held import bought, campaign_money, kept_entries
+from planner.decide.campaign.held import bought, campaign_money, held_hours, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
 from planner.decide.campaign.turns import between_turns, with_turns
@@ -142,7 +142,10 @@ def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
-    """Return the usable hours of a block, of its stated window, or of an allocation's node-hours."""
+    """Return the usable hours of a block, a window, a lease, a paid term, or of an allocation's node-hours."""
+    held = held_hours(estimated)
+    if not math.isinf(held):
+        return held
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:
         return max(0.0, window.hours - BLOCK_LAST_HOURS)
@@ -226,15 +229,15 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
 
 
 def window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
-    """Return that a window, or a term that is paid already, is shorter than the hours that the campaign may take.
+    """Return that a window, a lease, or a term that is paid already is shorter than the campaign may take.
 
     `surely` are the hours that it stays under with the confidence. Runs end half an hour before a window does.
     """
-    rates = estimated.rates
-    if rates is not None and rates.committed and 0 < rates.terms.minimum_hours < surely:
-        paid = rates.terms.minimum_hours
-        text = f"its paid term holds {paid:,.0f} h; the campaign may take {surely:,.0f} h"
-        figures = {"window_hours": paid, "run_hours": surely}
+    held = held_hours(estimated)
+    if held < surely:
+        what = "lease" if estimated.rates is None else "paid term"
+        text = f"its {what} holds {held:,.0f} h; the campaign may take {surely:,.0f} h"
+        figures = {"window_hours": held, "run_hours": surely}
         return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is None or surely <= window.hours - BLOCK_LAST_HOURS:
