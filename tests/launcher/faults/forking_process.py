@@ -27,7 +27,9 @@ def read_once() -> None:
 
     import planner.cli.main
     import planner.use_cases.plans  # noqa: F401
+    from planner.adapters.catalog import load_catalog
 
+    load_catalog()
     session.create_loader = cache(loaders.create_loader)
     boto3.session.Session("a", "b").client("ec2", region_name="us-east-1")
     gc.collect()
