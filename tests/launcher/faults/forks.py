@@ -1,4 +1,4 @@
-"""Commands that are forked from one process, which has read Python, boto3 and most of the planner once.
+"""Starts commands that are forked from one process, which has read Python, boto3 and most of the planner once.
 
 Each is still a process of its own: it can be killed, stopped and interrupted, and it starts its workers itself.
 """
@@ -25,7 +25,7 @@ LONGEST_NUMBER = 20
 
 
 class ForkedCommand:
-    """What `subprocess.Popen` is for a command that another process forks."""
+    """Running command that another process has forked, with the methods of `subprocess.Popen`."""
 
     def __init__(self, ends: socket.socket, outputs: Sequence[int]) -> None:
         self._ends = ends
@@ -71,7 +71,7 @@ class ForkedCommand:
 
 
 class Forks:
-    """The process of forking_process.py."""
+    """Client of the process in forking_process.py."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
