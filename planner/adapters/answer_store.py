@@ -18,7 +18,7 @@ ENDING = ".json.z"
 MOST_KEPT = 200
 """Number of answers kept, about 20 kB each."""
 ID = re.compile(r"[0-9a-f]{12}")
-AGAIN = "Ask again."
+DAMAGED_FIX = "Ask again."
 NOT_KEPT_FIX = f"The newest {MOST_KEPT} answers of this machine are kept. Ask again, or read its lock or report."
 
 
@@ -61,8 +61,10 @@ def kept_answer(answer_id: str) -> KeptAnswer:
         data = packed.decompress(read_bytes(path, limit_bytes=RECORD_LIMIT_BYTES), RECORD_LIMIT_BYTES)
         text = data.decode()
     except (zlib.error, UnicodeDecodeError):
-        raise InputError(f"{path}: is damaged.", fix=AGAIN) from None
-    return parse_model(KeptAnswer, parse_mapping(text, where=str(path), fix=AGAIN), where=str(path), fix=AGAIN)
+        raise InputError(f"{path}: is damaged.", fix=DAMAGED_FIX) from None
+    return parse_model(
+        KeptAnswer, parse_mapping(text, where=str(path), fix=DAMAGED_FIX), where=str(path), fix=DAMAGED_FIX
+    )
 
 
 def _forget_old(folder: Path) -> None:

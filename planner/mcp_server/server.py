@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from planner.errors import InputError
 from planner.mcp_server.guarded_call import LONGEST_ERROR
 from planner.mcp_server.planner_tools import PlannerTools
-from planner.mcp_server.tool_answer import shown
+from planner.mcp_server.tool_answer import safe_line
 from planner.use_cases.version import planner_version
 
 UNKNOWN = "extra_forbidden"
@@ -40,7 +40,7 @@ class PlannerServer(MCPServer[Any]):
         except ToolError as error:
             wrong = error.__cause__
             text = _wrong_arguments(wrong) if isinstance(wrong, ValidationError) else str(error)
-        raise ToolError(shown(text, longest=LONGEST_ERROR))
+        raise ToolError(safe_line(text, longest=LONGEST_ERROR))
 
 
 def server_of(folder: Path, home: str | None = None) -> PlannerServer:

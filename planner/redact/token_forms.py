@@ -14,7 +14,7 @@ from planner.redact.randomness import changes_of_case, has_digit, is_mixed
 from planner.redact.views import View
 
 FOLDER = Path(__file__).parent
-LONGEST = 500
+LONGEST_TOKEN = 500
 """Characters examined of one token before it is known to be one; the rest of it is hidden all the same."""
 FEW_CHANGES = 3
 """Capitals that names in camel case have inside."""
@@ -36,7 +36,7 @@ class TokenForm:
     @cached_property
     def whole(self) -> re.Pattern[str]:
         """The token from its beginning on."""
-        return re.compile(f"{class_of(self.characters)}{{{self.least},{LONGEST}}}" if self.least else "")
+        return re.compile(f"{class_of(self.characters)}{{{self.least},{LONGEST_TOKEN}}}" if self.least else "")
 
     @cached_property
     def rest(self) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""Streamlit's own login (OpenID Connect), if the server's secrets.toml has a table `[auth]`."""
+"""Asks visitors to log in (Streamlit's OpenID Connect) if the server's secrets.toml has a table `[auth]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.present.page.words import Words
 
 def stop_until_logged_in(words: Words) -> None:
     """Show only a login button until the visitor is logged in. Do nothing if the server has no login."""
-    if not _asked_for():
+    if not _has_login():
         return
     if st.user.get("is_logged_in"):
         return
@@ -19,7 +19,7 @@ def stop_until_logged_in(words: Words) -> None:
     st.stop()
 
 
-def _asked_for() -> bool:
+def _has_login() -> bool:
     try:
         return "auth" in st.secrets
     except StreamlitSecretNotFoundError:

@@ -18,7 +18,8 @@ RESET = 11
 """Step after which modded-nanogpt has reset its clock to 0 (after ten steps)."""
 WHOLE_TOKENS = 256
 """Tokens of which a batch is a multiple."""
-CLOSE = 0.005
+TOKENS_TOLERANCE = 0.005
+"""Relative difference within which a batch's tokens are taken to be the multiple."""
 
 
 def read(source: LogSource) -> list[TrainerLog]:
@@ -142,7 +143,7 @@ def _with_even_tokens(spans: Sequence[LogSpan]) -> list[LogSpan]:
     """Give each step the same tokens: the median of smoothed rate x seconds, rounded to 256 if near a multiple."""
     middle = statistics.median(span.tokens or 0.0 for span in spans)
     whole = round(middle / WHOLE_TOKENS) * WHOLE_TOKENS
-    tokens = whole if whole and abs(whole / middle - 1) < CLOSE else middle
+    tokens = whole if whole and abs(whole / middle - 1) < TOKENS_TOLERANCE else middle
     return [replace(span, tokens=tokens) for span in spans]
 
 

@@ -1,4 +1,4 @@
-"""A Slurm script: the resources in its `#SBATCH` lines, and the command below them."""
+"""Reads a Slurm script: the resources in its `#SBATCH` lines, and the variables of the command below them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def reads(text: str) -> bool:
 
 
 def facts(text: str) -> Facts:
-    """Return nodes and accelerators: those of a node x nodes, or of the whole job."""
+    """Return the nodes and the accelerators of all nodes, stated per node or for the whole job."""
     asked = {name: value for line in _LINE.findall(text) for name, value in _OPTION.findall(line)}
     nodes = count((asked.get("--nodes") or asked.get("-N") or "1").partition("-")[0]) or 1
-    each, card = None, None
+    per_node, accelerator = None, None
     for name in ("--gpus-per-node", "--gres"):
         if found := _GPUS.match(asked.get(name, "").partition(",")[0]):
-            card, each = card or found[1], each or int(found[2])
-    whole = each * nodes if each else None
+            accelerator, per_node = accelerator or found[1], per_node or int(found[2])
+    devices = per_node * nodes if per_node else None
     found = _GPUS.match(asked.get("--gpus") or asked.get("-G") or "")
-    if whole is None and found:
-        card, whole = found[1], int(found[2])
-    return Facts(devices=whole, nodes=nodes, accelerator=card)
+    if devices is None and found:
+        accelerator, devices = found[1], int(found[2])
+    return Facts(devices=devices, nodes=nodes, accelerator=accelerator)
 
 
 def variables(asked: Facts) -> dict[str, str]:
@@ -39,5 +39,5 @@ def variables(asked: Facts) -> dict[str, str]:
     nodes = {"SLURM_NNODES": str(asked.nodes), "SLURM_JOB_NUM_NODES": str(asked.nodes)}
     if asked.devices is None:
         return nodes
-    each = str(asked.devices // asked.nodes)
-    return nodes | {"SLURM_GPUS_ON_NODE": each, "SLURM_GPUS_PER_NODE": each}
+    per_node = str(asked.devices // asked.nodes)
+    return nodes | {"SLURM_GPUS_ON_NODE": per_node, "SLURM_GPUS_PER_NODE": per_node}

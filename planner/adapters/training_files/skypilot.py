@@ -1,4 +1,4 @@
-"""A SkyPilot task: `resources.accelerators`, `num_nodes`, and the command in `run`."""
+"""Reads a SkyPilot task: `resources.accelerators`, `num_nodes`, and the variables of the command in `run`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return the accelerators of all nodes. If several kinds are named, the first counts."""
+    """Return the accelerators of all nodes. If the task names several kinds of accelerator, the first counts."""
     keys = Keys(data)
     nodes = keys.count("num_nodes") or 1
     named = keys.value("resources.accelerators")
     if isinstance(named, Mapping):
-        card, number = next(((str(card), number) for card, number in named.items()), (None, 1))
+        accelerator, number = next(((str(name), number) for name, number in named.items()), (None, 1))
     else:
         first = named[0] if isinstance(named, list) and named else named
-        card, _, number = str(first or "").partition(":")
-    each = count(number) or (1 if card else None)
-    return Facts(accelerator=card or None, nodes=nodes, devices=each * nodes if each else None)
+        accelerator, _, number = str(first or "").partition(":")
+    per_node = count(number) or (1 if accelerator else None)
+    return Facts(accelerator=accelerator or None, nodes=nodes, devices=per_node * nodes if per_node else None)
 
 
 def variables(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables that the task's command may use."""
-    each = str(facts(data).devices or 1)
-    number = str(Keys(data).count("num_nodes") or 1)
-    per_node = str(int(each) // int(number))
+    asked = facts(data)
+    nodes = asked.nodes or 1
+    per_node = (asked.devices or 1) // nodes
     own = {str(name): str(value) for name, value in (Keys(data).value("envs") or {}).items()}
-    return own | {"SKYPILOT_NUM_GPUS_PER_NODE": per_node, "SKYPILOT_NUM_NODES": number}
+    return own | {"SKYPILOT_NUM_GPUS_PER_NODE": str(per_node), "SKYPILOT_NUM_NODES": str(nodes)}

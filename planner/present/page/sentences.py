@@ -235,7 +235,7 @@ VALUES = {
     "unit": r"USD a kWh|preemptions an hour|[A-Z]{3} a USD",
 }
 """Patterns of values by name. Other values match any text, as short as possible, because names contain commas."""
-PLACE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def translated(sentence: str, words: Words) -> str:
@@ -280,7 +280,7 @@ def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
     """Return the pattern of a form."""
-    parts = PLACE.split(form)
+    parts = PLACEHOLDER.split(form)
     texts = [
         re.escape(part) if place % 2 == 0 else f"(?P<{part}>{VALUES.get(part, ANYTHING)})"
         for place, part in enumerate(parts)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from planner.speed.physics.part_formula import recorded_configs, recorded_constants
-from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
+from planner.speed.physics import communication, compute, engine
+from planner.speed.physics import image_step as image_physics
+from planner.speed.physics import step as text_physics
+from planner.speed.physics.part_formula import places_of, recorded_configs, recorded_constants
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
     from planner.speed.physics.step import Step
+
+TEXT_PLACES = places_of(compute, engine, communication, text_physics)
+IMAGE_PLACES = places_of(image_physics)
+"""File and function that compute each part of a step, as `planner explain` shows them."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
         name="estimator",
         unit="tokens",
         parameters=PARAMETERS,
-        places=PLACES,
+        places=TEXT_PLACES,
         model=model,
         log_seconds=lambda rows: text_sample(rows).log_seconds,
         size=size,

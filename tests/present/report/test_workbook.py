@@ -13,7 +13,7 @@ import pytest
 from planner.model.answer.bill import CreditUsed
 from planner.model.answer.documents import ComparisonDocument
 from planner.present.report.csv_file import QUANTITY_COLUMNS
-from planner.present.report.workbook import BILL_COLUMNS, LONGEST, as_workbook
+from planner.present.report.workbook import BILL_COLUMNS, LONGEST_CELL, as_workbook
 from tests.present.conftest import advice, report_of
 
 
@@ -91,7 +91,7 @@ def test_what_no_cell_can_hold_is_shortened_or_left_out(comparison: ComparisonDo
         }
     )
     (row,) = rows(opened(comparison.model_copy(update={"options": (wild,)}))["Options"])
-    assert len(row["notes"]) == LONGEST
+    assert len(row["notes"]) == LONGEST_CELL
     assert row["doubts"] == "a\\x00b\\x1b\\ud800"
     assert row["campaign_usd_high"] is None
 
