@@ -280,7 +280,7 @@ def _accumulation(workload: BenchWorkload, settings: BenchSettings, micro_batch:
         return 1
     if global_batch % (micro_batch * settings.devices):
         raise InputError(
-            f"a global batch of {global_batch} is no multiple of micro-batch {micro_batch} x {settings.devices} "
+            f"a global batch of {global_batch} is not a multiple of micro-batch {micro_batch} x {settings.devices} "
             "device(s).",
             fix=f"Give --global-batch a multiple of {micro_batch * settings.devices}, or another --micro-batch.",
         )

@@ -49,7 +49,9 @@ def keep_answer(answer: KeptAnswer) -> bool:
 def kept_answer(answer_id: str) -> KeptAnswer:
     """Return a kept answer. NotFoundError names the nearest ids; InputError says that the file is damaged."""
     if not ID.fullmatch(answer_id):
-        raise InputError(f"'{answer_id[:40]}' is no id of an answer.", fix="An id has 12 of 0-9 and a-f: 3f09c2d47a1e.")
+        raise InputError(
+            f"'{answer_id[:40]}' is not the id of an answer.", fix="An id has 12 of 0-9 and a-f: 3f09c2d47a1e."
+        )
     try:
         path = answers_dir() / f"{answer_id}{ENDING}"
     except RuntimeError:

@@ -49,10 +49,11 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
         problem = "the file ends too early" if truncated else error.msg
         raise InputError(f"{where}:{error.lineno}: is not JSON: {problem}.", fix=fix or "Write it again.") from error
     except _DuplicateKeyError as error:
-        raise InputError(f"{where}: the key '{error}' stands twice.", fix="Remove one of the two.") from error
+        raise InputError(f"{where}: the key '{error}' appears twice.", fix="Remove one of the two.") from error
     except _NonFiniteError as error:
         raise InputError(
-            f"{where}{_key_of(str(error), text)}: {error} is no number in JSON.", fix="Write a number, or leave it out."
+            f"{where}{_key_of(str(error), text)}: {error} is not a number in JSON.",
+            fix="Write a number, or leave it out.",
         ) from error
     except AmbiguousValueError as error:
         raise InputError(f"{where}:{error.line}: {error.problem}.", fix=error.fix) from error

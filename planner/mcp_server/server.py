@@ -74,7 +74,7 @@ def _wrong_arguments(error: ValidationError) -> str:
     """Write what is wrong with each argument. The values are not repeated."""
     wrong = [
         f"{'.'.join(map(str, problem['loc']))}: "
-        + ("is no argument of this tool" if problem["type"] == UNKNOWN else problem["msg"])
+        + ("is not an argument of this tool" if problem["type"] == UNKNOWN else problem["msg"])
         for problem in error.errors(include_url=False, include_context=False, include_input=False)[:MOST_WRONG]
     ]
     return f"Wrong arguments: {'; '.join(wrong)}."

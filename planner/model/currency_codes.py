@@ -39,7 +39,7 @@ def known_code(code: str) -> str:
     meant = OTHER_NAMES.get(asked)
     near = [asked] if asked in MINOR_DIGITS else [meant] if meant else _nearest(asked)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise ValueError(f"'{code[:20]}' is no currency of ISO 4217: three capital letters, e.g. EUR{hint}")
+    raise ValueError(f"'{code[:20]}' is not a currency code of ISO 4217: three capital letters, e.g. EUR{hint}")
 
 
 def minor_digits(code: str) -> int:

@@ -11,6 +11,7 @@ from planner.present.facts import name_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
 from planner.present.table import quantity_text
+from planner.speed.throughput.prediction_notes import part_names
 
 LINES = 80
 """Most lines, two screens."""
@@ -45,7 +46,8 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
         if option.why_not is not None:
             yield f"Not known: {option.why_not}"
     if option.step_seconds is not None and option.throughput_from == "estimator":
-        parts = [f"{part.name} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
+        names = part_names("image" if option.step_unit == "images" else "tokens")
+        parts = [f"{names.get(part.name, part.name)} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
         step = f"a step of {option.step_size:,.0f} {option.step_unit} takes {option.step_seconds:.4g} s"
         yield f"{step}: {', '.join(parts)}"
     formulas = list(_of_money(option.formulas))

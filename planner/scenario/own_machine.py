@@ -54,7 +54,7 @@ def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
     kin = sorted(known for known in catalog.accelerators if spelling(known).startswith(spelling(name)[:4]))
     if 0 < len(kin) <= MOST_NAMED and spelling(name):
         raise InputError(
-            f"{where}.own: '{name}' is no accelerator of the catalog, or may be several.",
+            f"{where}.own: '{name}' is not an accelerator of the catalog, or may be several.",
             fix=f"Write one of: {', '.join(kin)}",
         )
     raise NotFoundError(

@@ -28,8 +28,8 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         pytest.param("a: \0\n", ["is not YAML", "control characters"], id="a NUL character"),
         pytest.param(b"name: \xff\xfe\n", ["is not UTF-8 text", "byte 6"], id="not UTF-8"),
         pytest.param(GOOD_PLAN.encode("utf-16"), ["is not UTF-8 text"], id="UTF-16"),
-        pytest.param(replaced(EPOCHS, "epochs: 10, epochs: 20"), ["'epochs' stands twice"], id="a key twice"),
-        pytest.param(GOOD_PLAN + "name: again\n", ["'name' stands twice"], id="a key twice at the top"),
+        pytest.param(replaced(EPOCHS, "epochs: 10, epochs: 20"), ["'epochs' appears twice"], id="a key twice"),
+        pytest.param(GOOD_PLAN + "name: again\n", ["'name' appears twice"], id="a key twice at the top"),
         pytest.param(replaced(EPOCHS, "epcohs: 10"), ["work.epcohs", "no key"], id="unknown key"),
         pytest.param(replaced("work:", "wrok:"), ["wrok", "work: is missing"], id="unknown key at the top"),
         pytest.param(replaced(EPOCHS, "epochs: -1"), [AT_EPOCHS, "greater than 0", "-1"], id="negative"),
@@ -134,7 +134,7 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
             id="deadline before start",
         ),
         pytest.param(
-            replaced("deadline: 2027-06-30", "deadline: 2027-13-30"), ["'2027-13-30' is no date"], id="no such month"
+            replaced("deadline: 2027-06-30", "deadline: 2027-13-30"), ["'2027-13-30' is not a date"], id="no such month"
         ),
         pytest.param(replaced("deadline: 2027-06-30", "deadline: soon"), ["campaign.deadline", "date"], id="no date"),
         pytest.param(replaced("schema_version: 1", "schema_version: 2"), ["newer", "Update"], id="newer schema"),
@@ -202,7 +202,7 @@ class TestFiles:
         one_error(planner("estimate", path), name, "100.0 MB")
 
     def test_an_endless_file(self, planner):
-        one_error(planner("estimate", "/dev/zero"), "/dev/zero: is no ordinary file")
+        one_error(planner("estimate", "/dev/zero"), "/dev/zero: is not an ordinary file")
 
     @pytest.mark.parametrize(
         "command",
@@ -219,7 +219,7 @@ class TestFiles:
     )
     def test_a_pipe_that_nobody_writes_to(self, planner, tmp_path, command):
         os.mkfifo(tmp_path / "pipe.yaml")
-        one_error(planner(*command.split(), tmp_path / "pipe.yaml"), "pipe.yaml: is no ordinary file")
+        one_error(planner(*command.split(), tmp_path / "pipe.yaml"), "pipe.yaml: is not an ordinary file")
 
     def test_a_record_of_100_mb(self, planner, tmp_path):
         path = tmp_path / "record.json"
@@ -231,7 +231,7 @@ class TestFiles:
         ("text", "words"),
         [
             pytest.param('{"schema_version": 1,\n "name": "x"', [":2: is not JSON", "ends too early"], id="truncated"),
-            pytest.param('{"a": 1, "a": 2}', ["'a' stands twice"], id="a key twice"),
+            pytest.param('{"a": 1, "a": 2}', ["'a' appears twice"], id="a key twice"),
             pytest.param('{"a": ' + "9" * 5000 + "}", ["too many digits"], id="5,000 digits"),
             pytest.param('{"a": ' + "[" * 400_000 + "]" * 400_000 + "}", ["nested too deeply"], id="deep nesting"),
             pytest.param('{"name": "\\ud800"}', ["plan.json"], id="half a character"),

@@ -122,8 +122,8 @@ def test_branches_are_joined_and_repeated() -> None:
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        pytest.param({"kind": "mobile", "stages": ["ir_r2"], "stem": 8, "head": 8}, "is no stage", id="stage"),
-        pytest.param({"kind": "branches", "stages": ["3x3-4"]}, "is no step", id="step"),
+        pytest.param({"kind": "mobile", "stages": ["ir_r2"], "stem": 8, "head": 8}, "is not a stage", id="stage"),
+        pytest.param({"kind": "branches", "stages": ["3x3-4"]}, "is not a step", id="step"),
         pytest.param({"kind": "branches", "stages": ["( 1x1>4 / max3"]}, "not closed", id="open bracket"),
         pytest.param({"kind": "branches", "stages": ["1x1>4 )"]}, "not opened", id="closed bracket"),
         pytest.param({"kind": "branches", "stages": ["( 1x1>4 / max3s2 )"]}, "cannot be joined", id="sizes"),

@@ -148,7 +148,7 @@ def _with_even_tokens(spans: Sequence[LogSpan]) -> list[LogSpan]:
 
 
 def _with_clock(log: TrainerLog, steps: Sequence[dict[str, str | None]], tokens: float | None) -> TrainerLog | None:
-    """Return the spans between the lines. A clock reset after the first ten steps is no fault."""
+    """Return the spans between the lines. A clock reset after the first ten steps is not a fault."""
     points = [(int(step["step"] or 0), (number(step["clock"]) or 0.0) / 1e3) for step in steps]
     early = [place for place, (step, _) in enumerate(points) if place and step <= RESET]
     begun = [place for place in early if points[place][1] < points[place - 1][1]]

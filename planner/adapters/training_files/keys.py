@@ -1,4 +1,4 @@
-"""Typed reads of a trainer's configuration, under the first of several names that has a value. "auto" is no value."""
+"""Typed reads of a trainer's configuration, under the first of several names with a value other than "auto"."""
 
 from __future__ import annotations
 

@@ -45,5 +45,5 @@ def read_image(text: str | None) -> str | None:
     fix = "Write e.g. docker:registry/name:tag or ami-0abc; log in to a private registry on the machine itself."
     check_no_secret(text, "--image", fix=fix)
     if not IMAGE.fullmatch(text):
-        raise InputError(f"--image {text!r}: is no name of an image.", fix=fix)
+        raise InputError(f"--image {text!r}: is not the name of an image.", fix=fix)
     return text

@@ -12,7 +12,7 @@ from planner.model.hardware.machines import Node
 
 
 class Alike(NamedTuple):
-    """What a machine's name must say because others have the same place, card family and number of cards."""
+    """Facts that a machine's name must state because others have the same place, card family and number of cards."""
 
     accelerators: frozenset[str]
     """Accelerators of these machines. Names tell them apart by memory and form."""
@@ -24,7 +24,7 @@ NO_OTHERS = Alike(frozenset(), is_plain=True)
 
 
 def machines_alike(nodes: Mapping[str, Node], providers: Set[str], place: Callable[[str], str]) -> dict[str, Alike]:
-    """Return for each rented machine, by id, what its name must say. `place` gives the beginning of its name."""
+    """Return for each rented machine, by id, what its name must state. `place` gives the beginning of its name."""
     groups: defaultdict[tuple[str, int, str], list[Node]] = defaultdict(list)
     for node in nodes.values():
         if "/" in node.id and node.id.partition("/")[0] in providers:

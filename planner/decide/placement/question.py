@@ -47,7 +47,7 @@ class PlacementQuestion:
     groups: tuple[Runs, ...]
     calendar: Calendar
     left_out: tuple[ReasonCode, ...]
-    """For each option that can do no run, the reason."""
+    """Reason of each option that can do no run."""
     credits: Mapping[str, Sequence[LastingCredit]]
     """Credits by the provider whose bills they pay, each with the hours after which it expires."""
     sure_credits: Mapping[str, float]

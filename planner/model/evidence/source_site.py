@@ -15,7 +15,7 @@ DOMAIN = re.compile(r"(?:https?://)?(?:www\.)?([\w-]+(?:\.[\w-]+)*\.(?:com|org|a
 VERSION = re.compile(r"[-_ ]v?\d+(?:\.\d+)+$")
 """Version in a repository's name. Results of every round of a benchmark are one source."""
 PAGE_SEPARATOR = re.compile(r"[,:#]| (?:issues?|pr|pull request) \d", re.IGNORECASE)
-"""Where the name of a source ends and that of a page or thread begins."""
+"""Signs after which a source names a page or thread."""
 PAGE_WORDS = frozenset({"readme", "notes", "report", "docs", "documentation", "blog", "paper", "the", "guide"})
 """Words that name a page of a source, not the source."""
 

@@ -90,7 +90,7 @@ def plain_text(value: Value) -> str:
 
 
 def short_plain_text(column: TableColumn[RowT], value: Value) -> str:
-    """Write a value that is no quantity: shares in percent, other numbers with four digits; empty for None."""
+    """Write a value that is not a quantity: shares in percent, other numbers with four digits; empty for None."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -30,8 +30,8 @@ class TestRecords:
                 {"throughput.unit": "furlongs/s"}, ["throughput.unit", "'samples/s'", "furlongs"], id="unknown unit"
             ),
             pytest.param({"throughput.unit": "h"}, ["throughput is in h", "samples/s"], id="a unit of something else"),
-            pytest.param({"throughput.value": float("nan")}, ["value: NaN is no number in JSON"], id="NaN"),
-            pytest.param({"throughput.high": float("inf")}, ["high: Infinity is no number in JSON"], id="infinite"),
+            pytest.param({"throughput.value": float("nan")}, ["value: NaN is not a number in JSON"], id="NaN"),
+            pytest.param({"throughput.high": float("inf")}, ["high: Infinity is not a number in JSON"], id="infinite"),
             pytest.param(
                 {"throughput.value": -1.0, "throughput.low": -2.0}, ["throughput must be over 0"], id="negative"
             ),
