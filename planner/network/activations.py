@@ -24,7 +24,7 @@ def activation_bytes_per_sample(
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
 ) -> float:
-    """Bytes that the backward pass needs of one sample: a sequence of `seq_len` tokens, or an image.
+    """Return the bytes that the backward pass needs of one sample: a sequence of `seq_len` tokens, or an image.
 
     `traced_layer_bytes` replaces the formula: per token of a whole layer, or per image of a whole resnet. A vision
     transformer's layers are those of a decoder; attention that is not causal saves the same.
@@ -63,7 +63,7 @@ def activation_bytes_per_token(
     traced_layer_bytes: float | None = None,
     adapters: Adapters | None = None,
 ) -> float:
-    """Bytes that the backward pass needs of each token: sum of layers x bytes (`layer_bytes`)."""
+    """Return the bytes that the backward pass needs of each token: sum of layers x bytes (`layer_bytes`)."""
     kinds = layer_bytes(
         network,
         precision=precision,
@@ -193,7 +193,7 @@ def layer_activation_bytes(
 
 
 def selective_layer_bytes(kind: LayerKind, *, precision: Precision, autocast: bool = False) -> float:
-    """Bytes of each token that one layer keeps under per-operator selective checkpointing.
+    """Return the bytes of each token that one layer keeps under per-operator selective checkpointing.
 
     It keeps the layer's input, the attention kernel's output with its log-sum-exp, and the output of every second
     matrix product in the order query, key, value, output, (gate,) up, down: query, value, gate or up, and down of a

@@ -132,7 +132,7 @@ def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Recorded):
-        return _renamed(name, value)
+        return _renamed(name, value, *inputs.get(name, ("", "")))
     if isinstance(value, int | float):
         return value if math.isinf(value) else recorded_float(value, NamedInput(name, *inputs.get(name, ())))
     if isinstance(value, Interval):
@@ -148,10 +148,10 @@ def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
     return value
 
 
-def _renamed(name: str, value: Recorded) -> RecordedFloat:
+def _renamed(name: str, value: Recorded, unit: str, source: str) -> RecordedFloat:
     how, number = value.how, float(value)
     if isinstance(how, NamedInput):
-        return recorded_float(number, how._replace(name=name))
+        return recorded_float(number, how._replace(name=name, unit=how.unit or unit, source=how.source or source))
     return recorded_float(number, NamedInput(name, computed=value))
 
 

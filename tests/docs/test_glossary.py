@@ -24,9 +24,11 @@ SCREENS = ("memory_screen", "recommendation_screen")
 
 def registered_titles() -> set[str]:
     """Return the titles of every column that a table of options or of years can have."""
-    of_years = (column for column in WRITTEN_OF_YEARS if column.key != LOCAL)
-    columns = (*COLUMNS.values(), *of_years)
-    return {title for column in columns for title in (column.title, *column.titles.values())} - {""}
+    of_options = {title for column in COLUMNS.values() for title in (column.title, *column.titles.values())}
+    of_years = {
+        title for column in WRITTEN_OF_YEARS if column.key != LOCAL for title in (column.title, *column.titles.values())
+    }
+    return (of_options | of_years) - {""}
 
 
 def written_titles() -> set[str]:

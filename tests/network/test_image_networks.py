@@ -85,7 +85,7 @@ def test_attention_inside_windows_by_hand() -> None:
 
 
 def moved(image_size: int) -> list[float]:
-    """Numbers that window attention moves forward to divide the patches, block by block."""
+    """Return the numbers that window attention moves forward to divide the patches, block by block."""
     network = tiny(kind="swin", image_size=image_size, blocks=(2,), width=8, heads=2, window=7)
     operators = operators_of(network)
     before = [place - 2 for place, each in enumerate(operators) if each.kind == "windows"]

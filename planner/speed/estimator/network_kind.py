@@ -94,11 +94,11 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
 
     def recorded_parts(fit: Fit, row: Observation) -> dict[str, Array]:
         configs = recorded_configs(from_rows([row.config]), fit.constants)
-        return formula_seconds(configs, recorded_constants(fit.constants))
+        return formula_seconds(configs, recorded_constants(fit.constants, PARAMETERS))
 
     def recorded_step(fit: Fit, row: Observation) -> Array:
         configs = with_label_effects(fit, from_rows([row.config]), [row.labels])
-        return step_seconds(recorded_configs(configs, fit.constants), recorded_constants(fit.constants))
+        return step_seconds(recorded_configs(configs, fit.constants), recorded_constants(fit.constants, PARAMETERS))
 
     return NetworkKind(
         name="estimator",
@@ -148,11 +148,13 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
 
     def recorded_parts(fit: Fit, row: Observation) -> dict[str, Array]:
         configs = recorded_configs(gather([row.described]), fit.constants)
-        return image_formula_seconds(configs, recorded_constants(fit.constants))
+        return image_formula_seconds(configs, recorded_constants(fit.constants, IMAGE_PARAMETERS))
 
     def recorded_step(fit: Fit, row: Observation) -> Array:
         configs = with_image_effects(fit, gather([row.described]), [row.labels])
-        return image_step(recorded_configs(configs, fit.constants), recorded_constants(fit.constants)).seconds
+        return image_step(
+            recorded_configs(configs, fit.constants), recorded_constants(fit.constants, IMAGE_PARAMETERS)
+        ).seconds
 
     def each(row: Observation) -> str:
         traffic = float(counted_bytes(gather([row.described]))[0])

@@ -51,7 +51,10 @@ def alternatives(trainer: TrainerMemory, stated: Iterable[str]) -> list[tuple[fl
     ]
 
 
-@formula("")
+@formula(
+    "",
+    inputs={"size_gib": ("GiB", "memory of one device that a training can use (catalogs/hardware/accelerators.csv)")},
+)
 def chance_within(likely: Sequence[PossibleNeed], size_gib: float) -> float:
     """Return the chance that the needed memory is at most a size: sum of weight x chance_of_error(ln(size / need))."""
     return sum(need.weight * chance_of_error(log(size_gib / need.need_gib)) for need in likely)
