@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from planner.adapters.practice import whole_trainings
+from planner.adapters.evidence import whole_trainings
 from planner.model.evidence.practice import PracticeFit
 from planner.model.plan.practice import Practice
 from planner.speed.calibration.by_source import wilson_90

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from planner.cost.cloud.billing_terms import BillingTerms, priced_hours
+
 
 class Objective(StrEnum):
     """The quantity that a plan minimizes."""
@@ -55,6 +57,8 @@ class Bin:
     """Hourly price of one lane that is bought for a term. See `term_usd`."""
     least_hours: float = 0.0
     """Hours of a term that are paid for each lane in use, even if its runs take less."""
+    after_factor: float = 1.0
+    """Price of an hour after the least hours, as a multiple of `usd_per_hour` (`BillingTerms.after_factor`)."""
     blocks: tuple[SoldBlock, ...] = ()
     """Blocks in which hours are sold, in ascending order. Each lane in use buys one."""
     origin: int | None = None
@@ -68,12 +72,13 @@ class Bin:
     def term_usd(self, billed_hours: float) -> float:
         """Return the price of a lane's term for these billed hours; infinite if no block is long enough.
 
-        term: USD/h x max(least hours, hours); block: USD/h x hours of the shortest block with enough usable hours
+        term: USD/h x `priced_hours`; block: USD/h x hours of the shortest block with enough usable hours
         """
         if not self.by_term or billed_hours <= 0:
             return 0.0
         if not self.blocks:
-            return self.usd_per_hour * max(self.least_hours, billed_hours)
+            terms = BillingTerms(minimum_hours=self.least_hours, after_factor=self.after_factor)
+            return self.usd_per_hour * priced_hours(billed_hours, terms)
         return self.usd_per_hour * self.block_for(billed_hours).hours
 
     def block_for(self, billed_hours: float) -> SoldBlock:
@@ -211,6 +216,15 @@ def in_budget(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
     spent = option_usd(instance, placed)
     surely = {option: usd * instance.options[option].cost_factor for option, usd in spent.items()}
     return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, surely) <= instance.budget
+
+
+def in_allocations(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
+    """Return whether the runs of each option stay within the node-hours of its allocation."""
+    used: defaultdict[int, float] = defaultdict(float)
+    for each in placed:
+        way = instance.ways[each.way]
+        used[way.option] += each.runs * way.billed_hours * instance.bins[way.bin].nodes
+    return all(hours <= instance.options[option].most_node_hours * (1 + TOLERANCE) for option, hours in used.items())
 
 
 def option_usd(instance: Instance, placed: Sequence[RunsOnLane]) -> dict[int, float]:
