@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommend.phrases import Phrases, nothing_to_pay
-from planner.decide.recommend.wording import confidence_text, percent_text
+from planner.decide.recommend.wording import confidence_text
 from planner.model.answer.bill import Bill
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.model.answer.formula_used import FormulaUsed
@@ -21,6 +21,7 @@ from planner.present.facts import name_text, quantity_of, trainings_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
 from planner.present.table import number_text, quantity_text
+from planner.quantity.chance import percent_text
 from planner.speed.throughput.prediction_notes import part_names
 
 LARGEST_LINES = 4
