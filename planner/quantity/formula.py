@@ -132,9 +132,9 @@ def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Recorded):
-        return _renamed(name, value, *inputs.get(name, ("", "")))
+        return _renamed(name, value, *_described(name, float(value), inputs))
     if isinstance(value, int | float):
-        return value if math.isinf(value) else recorded_float(value, NamedInput(name, *inputs.get(name, ())))
+        return value if math.isinf(value) else recorded_float(value, NamedInput(name, *_described(name, value, inputs)))
     if isinstance(value, Interval):
         ends = {end: _input(f"{name}_{end}", getattr(value, end), inputs) for end in ("low", "high")}
         return Interval(value=_input(name, value.value, inputs), **ends)
@@ -146,6 +146,11 @@ def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
     if isinstance(value, list):
         return [_input(f"{name}_{number}", item, inputs) for number, item in enumerate(value, start=1)]
     return value
+
+
+def _described(name: str, value: float, inputs: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Return the unit and source of an input; none of 0 and 1, which the text of a formula leaves out."""
+    return ("", "") if value in (0, 1) else inputs.get(name, ("", ""))
 
 
 def _renamed(name: str, value: Recorded, unit: str, source: str) -> RecordedFloat:
