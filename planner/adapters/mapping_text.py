@@ -67,7 +67,7 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
     except ValueError as error:
         raise InputError(f"{where}: is not JSON: a number has too many digits.", fix="Write it as 1e30.") from error
     if not isinstance(data, dict):
-        raise InputError(f"{where}: contains {_kind(data)}, not a mapping of keys to values.", fix=fix)
+        raise InputError(f"{where}: holds {_kind(data)}, not a mapping of keys to values.", fix=fix)
     return data
 
 

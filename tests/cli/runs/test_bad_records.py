@@ -40,7 +40,7 @@ class TestRecords:
             pytest.param({"throughput.basis": "guessed"}, ["throughput.basis", "'assumed'"], id="unknown basis"),
             pytest.param({"step_seconds": 10.6}, ["global_batch / step_seconds"], id="contradicts itself"),
             pytest.param({"micro_batch": True}, ["micro_batch", "True"], id="bool for a count"),
-            pytest.param({"speed": 1}, ["speed", "no key"], id="unknown key"),
+            pytest.param({"speed": 1}, ["speed", "not a key"], id="unknown key"),
             pytest.param({"schema_version": 2}, ["newer", "Update"], id="newer schema"),
             pytest.param({"id": "../../etc/passwd"}, ["id"], id="an id that leaves the folder"),
             pytest.param({"id": ""}, ["id"], id="no id"),
@@ -221,7 +221,7 @@ class TestWorkspaceFiles:
             pytest.param(POWER.format(value=".nan", unit="kW"), ["power.value", "finite"], id="NaN"),
             pytest.param(POWER.format(value=5, unit="kW"), ["power", "outside its range"], id="outside its range"),
             pytest.param("nodes: 0\n", ["nodes", "1"], id="no nodes"),
-            pytest.param("colour: red\n", ["colour", "no key"], id="unknown key"),
+            pytest.param("colour: red\n", ["colour", "not a key"], id="unknown key"),
         ],
     )
     def test_a_wrong_site_names_file_and_key(self, planner, example, write, text, words):
