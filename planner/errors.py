@@ -8,7 +8,7 @@ PlannerError             1  our own fault; asks for a report
 |  `- MissingExtraError  2  a part of the planner that is not installed
 |- RefusedError          3  a cap, a missing price or a deadline forbids it; nothing was started
 |- NodeError             4  a machine or a provider failed
-|  `- PriceSourceError   4  a source of prices did not answer, or not with prices; what was known is kept
+|  `- PriceSourceError   4  a source of prices did not answer, or not with prices; the known prices are kept
 `- StoppedError    128 + n  signal n asked the command to stop (130: Ctrl-C, 143: SIGTERM); its processes have ended
 """
 

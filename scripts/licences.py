@@ -26,7 +26,7 @@ NOT_INSTALLED = Path(__file__).with_name("licences_of_platforms.csv")
 """Table of packages for GPUs or Windows, which may not be installed here."""
 PARTS = ("app", "bench", "prices", "launch")
 COPYLEFT = re.compile(r"GPL|GNU|MPL|Mozilla", re.IGNORECASE)
-LONGEST = 60
+LONGEST_NAME = 60
 """Most characters of a licence's name. A longer text is the whole licence."""
 HEAD = """# Licences of what the planner runs on
 
@@ -127,7 +127,7 @@ def licence_of(name: str) -> str:
     ]
     if expression:
         return str(expression)
-    if short and "\n" not in short and len(short) <= LONGEST and not short.startswith("Copyright"):
+    if short and "\n" not in short and len(short) <= LONGEST_NAME and not short.startswith("Copyright"):
         unsaid = short.casefold() in ("dual license", "unknown") and classifiers
         return " or ".join(classifiers) if unsaid else short
     if not classifiers:

@@ -45,13 +45,24 @@ ASSUMED = (
 BINDING = ("deadline", "budget", "confidence")
 """Limits that may forbid every plan of a campaign."""
 UNITS = ("{n} minute", "{n} minutes", "{n} hours", "{n} days")
-KNOWN = tuple(f"speed {basis.value}" for basis in Basis)
+SPEED_MARKS = tuple(f"speed {basis.value}" for basis in Basis)
 SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}." for side in ("above", "below"))
 
 
 def messages() -> set[str]:
     """Return every English message that a page may show."""
-    found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, FORM_FIX, CHART_READING, *ASSUMED, *TERMS, *BINDING, *reading_notes()}
+    found = {
+        *COLUMNS,
+        *UNITS,
+        *SPEED_MARKS,
+        *SIDES,
+        FORM_FIX,
+        CHART_READING,
+        *ASSUMED,
+        *TERMS,
+        *BINDING,
+        *reading_notes(),
+    }
     found |= {*QUANTITIES.values(), *SHORT_REASONS.values()}
     found |= {text for column in offered_columns() for text in (column.title, column.words)}
     found |= {column.head(table) for table in (OptionTable.PAGE, OptionTable.REPORT) for column in columns_of(table)}

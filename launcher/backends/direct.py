@@ -51,7 +51,7 @@ class ReachableMachine(Protocol):
         """Make the folder `to` there equal to the local one."""
 
     def copy_here(self, folder: str, into: Path) -> None:
-        """Copy the contents of a folder there into a local one. A missing folder is no error."""
+        """Copy the contents of a folder there into a local one. A missing folder is not an error."""
 
 
 class DirectBackend:

@@ -12,8 +12,8 @@ from typing import Any
 
 from planner.errors import InputError, NodeError
 from planner.launcher.bench.local import RESULT_NAME, run_local
-from planner.launcher.collect.expectations import Expect
-from planner.launcher.collect.record import GOOD_ENDS, record_of
+from planner.launcher.collect.expectations import GetExpected
+from planner.launcher.collect.record import GOOD_EXITS, record_of
 from planner.model.evidence.run import Probe, RunRecord
 from planner.model.network.workload import (
     BenchMode,
@@ -202,7 +202,7 @@ def benchmark(
     work_dir: Path,
     aliases: Mapping[str, str],
     talk: Talk,
-    expect: Expect | None = None,
+    expect: GetExpected | None = None,
 ) -> RunRecord:
     """Run the workload here `repeats` times from a fresh start, and return one record.
 
@@ -249,7 +249,7 @@ def benchmark(
 
 
 def record_of_complete_starts(
-    work_dir: Path, *, aliases: Mapping[str, str], expect: Expect | None = None
+    work_dir: Path, *, aliases: Mapping[str, str], expect: GetExpected | None = None
 ) -> tuple[RunRecord, int] | None:
     """Return one record of the starts that ran to their end, with their number; None if there is none.
 
@@ -261,7 +261,7 @@ def record_of_complete_starts(
         if not path.exists():
             break
         result = json.loads(path.read_text(encoding="utf-8"))
-        if result["exit_reason"] in GOOD_ENDS:
+        if result["exit_reason"] in GOOD_EXITS:
             results.append(result)
     if not results:
         return None
@@ -280,7 +280,7 @@ def _accumulation(workload: BenchWorkload, settings: BenchSettings, micro_batch:
         return 1
     if global_batch % (micro_batch * settings.devices):
         raise InputError(
-            f"a global batch of {global_batch} is no multiple of micro-batch {micro_batch} x {settings.devices} "
+            f"a global batch of {global_batch} is not a multiple of micro-batch {micro_batch} x {settings.devices} "
             "device(s).",
             fix=f"Give --global-batch a multiple of {micro_batch * settings.devices}, or another --micro-batch.",
         )

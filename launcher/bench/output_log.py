@@ -1,6 +1,6 @@
-"""Output of a benchmark: kept in a log file if the disk has room. Its record is read from the last line.
+"""Follows a benchmark's output: writes it to a log file while the disk has room, and keeps the result that it prints.
 
-The output goes through a pipe, not straight into a file. So the record, which rank 0 prints last, still arrives when
+The output goes through a pipe, not straight into a file. So the result, which rank 0 prints last, still arrives when
 the disk is full.
 """
 
@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import IO, Any
 
 TAIL_LINES = 15
-RECORD_START = b'{"schema_version"'
+"""Last lines that error messages quote."""
+RESULT_START = b'{"schema_version"'
+"""Beginning of the line with the result."""
 DRAIN_S = 10.0
-"""Time to wait for remaining output after torchrun ended.
-
-Only a process that outlives it could hold the pipe longer.
-"""
+"""Longest wait for output after torchrun ended. Only a process that outlives torchrun could keep the pipe open."""
 
 
 class OutputLog:
@@ -29,7 +28,7 @@ class OutputLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._tail: deque[bytes] = deque(maxlen=TAIL_LINES)
-        self._record: bytes | None = None
+        self._result: bytes | None = None
         self._thread: threading.Thread | None = None
 
     def follow(self, process: subprocess.Popen[bytes]) -> None:
@@ -44,15 +43,15 @@ class OutputLog:
             self._thread.join(timeout=DRAIN_S)
 
     def tail(self) -> list[str]:
-        """Return the last lines."""
+        """Return the last `TAIL_LINES` lines."""
         return [line.decode("utf-8", errors="replace").rstrip() for line in self._tail]
 
     def result(self) -> dict[str, Any] | None:
-        """Return the record that was printed last; None if there was none."""
-        if self._record is None:
+        """Return the result that was printed last; None if there was none."""
+        if self._result is None:
             return None
         with contextlib.suppress(ValueError):
-            document = json.loads(self._record)
+            document = json.loads(self._result)
             if document.get("kind") == "result":
                 return dict(document)
         return None
@@ -64,8 +63,8 @@ class OutputLog:
         with output:
             for line in output:
                 self._tail.append(line)
-                if line.startswith(RECORD_START):
-                    self._record = line
+                if line.startswith(RESULT_START):
+                    self._result = line
                 if file is not None:
                     with contextlib.suppress(OSError):  # the disk is full: keep reading, or the run would wait for us
                         file.write(line)

@@ -96,7 +96,7 @@ class _Answer:
 
 
 def terminate(machines: Sequence[ListedMachine]) -> None:
-    """Terminate these instances and cancel these requests. Something that is gone already is no error.
+    """Terminate these instances and cancel these requests. Something that is gone already is not an error.
 
     EC2 refuses a whole request for one bad instance, so a refused group is retried one by one. Every region and
     instance is tried before the first refusal is raised.

@@ -61,7 +61,7 @@ def contexts() -> list[str]:
 
 
 def delete(machines: Sequence[ListedMachine], *, context: str) -> None:
-    """Delete these pods, as many as possible, before the first refusal is raised. A missing pod is no error."""
+    """Delete these pods, as many as possible, before the first refusal is raised. A missing pod is not an error."""
     failures: list[NodeError] = []
     for machine in machines:
         try:

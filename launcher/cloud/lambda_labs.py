@@ -216,7 +216,7 @@ def _key_in_file() -> str | None:
     """Return the key in SkyPilot's file; None if there is none. Raises NodeError if it is not a regular file."""
     file = Path.home() / KEY_FILE
     if _is_no_file(file):  # reading a pipe would block
-        raise NodeError(f"~/{KEY_FILE} is no ordinary file.", fix=KEY_FIX)
+        raise NodeError(f"~/{KEY_FILE} is not an ordinary file.", fix=KEY_FIX)
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -15,7 +15,7 @@ from planner.workloads.measure.device_load import MAX_CONTEXT_GIB
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected values. Null and empty stand for "not known", and are not compared."""
+    """Expected values of one run. None and empty mean "not known"; they are not compared."""
 
     flops_per_sample: Mapping[str, float] = field(default_factory=dict)
     """Training FLOPs without recomputation, by name of the convention. `full_attention` is the headline's."""
@@ -30,9 +30,10 @@ class Expected:
     """Fraction by which a first loss may differ."""
 
 
-Expect = Callable[[NodeResult, str], Expected]
+GetExpected = Callable[[NodeResult, str], Expected]
 """Function from a result and the accelerator's catalog id to the expected values."""
-NOTHING = Expected()
+NOT_KNOWN = Expected()
+"""Expectations of a run of which nothing is known."""
 
 
 def mfu_by_name(result: NodeResult, expected: Expected) -> dict[str, float]:

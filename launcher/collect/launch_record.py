@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from planner.errors import InputError
-from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.expectations import GetExpected
 from planner.launcher.collect.probe_record import probe_record_of
-from planner.launcher.collect.record import GOOD_ENDS, record_of
+from planner.launcher.collect.record import GOOD_EXITS, record_of
 from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry
 from planner.launcher.plan.bill import NodeRate, billed_usd
 from planner.launcher.plan.target import Target
@@ -18,7 +18,7 @@ from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecor
 from planner.model.quantity import Basis, Quantity, Unit, weakest
 
 Record = TypeVar("Record", RunRecord, ProbeRecord)
-TRUNCATED_ENDS = (*GOOD_ENDS, "interrupted")
+TRUNCATED_ENDS = (*GOOD_EXITS, "interrupted")
 BOOT_DOUBT = 0.25
 """Relative doubt of the billed duration.
 
@@ -32,7 +32,7 @@ def record_of_launch(
     *,
     aliases: Mapping[str, str],
     where: str,
-    expect: Expect | None = None,
+    expect: GetExpected | None = None,
     probes: Sequence[Probe] = (),
 ) -> RunRecord:
     """Return the record of a launch that is over. Raises NodeError if nothing was measured."""
@@ -81,7 +81,7 @@ def record_by_hand(
     no_price_reason: str | None,
     aliases: Mapping[str, str],
     where: str,
-    expect: Expect | None = None,
+    expect: GetExpected | None = None,
 ) -> RunRecord:
     """Return the record of a result that was brought home by hand, with its target."""
     record = record_of([result], aliases=aliases, where=where, expect=expect)

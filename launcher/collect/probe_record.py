@@ -9,7 +9,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import InputError, NodeError
-from planner.launcher.collect.record import accelerator_id, day_of, first_problem, hardware_of, machine_name, parsed_end
+from planner.launcher.collect.record import (
+    accelerator_id,
+    day_of,
+    first_problem,
+    hardware_of,
+    machine_name,
+    parse_accepted,
+)
 from planner.model.evidence.probe import ProbeRecord, SustainedFacts
 from planner.model.evidence.run import NodeResult
 
@@ -24,7 +31,7 @@ def is_probe(result: Mapping[str, Any]) -> bool:
 
 def probe_record_of(result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str = "result") -> ProbeRecord:
     """Return the record of a probe. Raises NodeError if nothing was measured, InputError if it is inconsistent."""
-    parsed = parsed_end(result, where=where)
+    parsed = parse_accepted(result, where=where)
     if parsed.probe is None or not parsed.probe["kernels"]:
         raise NodeError(f"{where}: the probe measured nothing.", fix="See the log of the run.")
     accelerator = accelerator_id(parsed, aliases)

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import InputError, NodeError
-from planner.launcher.collect.expectations import NOTHING, Expect, Expected, memory_facts, mfu_by_name
+from planner.launcher.collect.expectations import NOT_KNOWN, Expected, GetExpected, memory_facts, mfu_by_name
 from planner.launcher.collect.verdict import problems_of, restart_problems, wrong_speed
 from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
 from planner.model.network.adapters import Adapters
@@ -28,9 +28,8 @@ ENERGY_ERROR = 0.10
 
 Source: measurement protocol in workloads/README.md.
 """
-GOOD_ENDS = ("completed", "not_steady")
-"""Exit reasons of runs that make a record. A speed that never became steady is measured all the same: the record
-is marked as doubtful."""
+GOOD_EXITS = ("completed", "not_steady")
+"""Exit reasons of runs that give a record. If the speed never became steady, the record is marked as doubtful."""
 
 
 def record_of(
@@ -39,10 +38,10 @@ def record_of(
     aliases: Mapping[str, str],
     probes: Sequence[Probe] = (),
     where: str = "result",
-    expect: Expect | None = None,
-    accepted_exits: Collection[str] = GOOD_ENDS,
+    expect: GetExpected | None = None,
+    accepted_exits: Collection[str] = GOOD_EXITS,
 ) -> RunRecord:
-    """Join the restarts of one benchmark into one record, with the probes that led to its micro-batch.
+    """Return one record from the restarts of one benchmark and the probes that chose its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
     `aliases` maps drivers' names to accelerator ids. `expect` returns the values to compare the run with.
@@ -59,7 +58,7 @@ def record_of(
 
 
 def first_problem(error: Exception) -> str:
-    """Return the first error in one line."""
+    """Return the first problem that an error names, in one line."""
     if not isinstance(error, ValidationError):
         return str(error).rstrip(".")
     detail = error.errors(include_input=False, include_url=False)[0]
@@ -71,11 +70,11 @@ def _joined(
     parsed: Sequence[NodeResult],
     aliases: Mapping[str, str],
     probes: Sequence[Probe],
-    expect: Expect | None,
+    expect: GetExpected | None,
 ) -> RunRecord:
     first = parsed[0]
     accelerator = accelerator_id(first, aliases)
-    expected = NOTHING if expect is None else expect(first, accelerator)
+    expected = NOT_KNOWN if expect is None else expect(first, accelerator)
     rates = tuple(result.samples / result.window_s for result in parsed)
     return RunRecord(
         schema_version=1,
@@ -118,18 +117,18 @@ def _training(result: NodeResult) -> dict[str, Any]:
     }
 
 
-VARIANTS = {
+FASTER_SETTINGS = {
     "fused_loss": (True, "the loss computed with its gradients"),
     "attention": ("trial", "the attention kernel chosen by trial"),
     "cuda_graphs": (True, "compiled blocks launched as CUDA graphs"),
 }
-"""Settings of a spec that speed it up, and their names in a note."""
+"""Settings that speed a benchmark up: the value that switches each on, and its words for the note."""
 
 
 def _note(spec: Mapping[str, Any]) -> str | None:
     """Return the spec's note, followed by the settings that make the run faster than the plain benchmark."""
-    variants = [text for name, (value, text) in VARIANTS.items() if spec.get(name) == value]
-    return "; ".join([*([spec["note"]] if spec.get("note") else []), *variants]) or None
+    faster = [text for name, (value, text) in FASTER_SETTINGS.items() if spec.get(name) == value]
+    return "; ".join([*([spec["note"]] if spec.get("note") else []), *faster]) or None
 
 
 def _settings(result: NodeResult) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def _settings(result: NodeResult) -> dict[str, Any]:
 
 
 def _observations(result: NodeResult, expected: Expected) -> dict[str, Any]:
-    """Return the first start's observations besides its speed. Other starts repeat them."""
+    """Return what the first start observed besides its speed. It is the same in the other starts."""
     return {
         "device_busy_seconds": result.device_busy_seconds,
         "losses_first10": result.losses_first10,
@@ -196,7 +195,7 @@ def day_of(result: NodeResult) -> date:
 
 
 def machine_name(result: NodeResult) -> str:
-    """Describe the machine for people, without its host name."""
+    """Return the machine in words, without its host name: `8x NVIDIA H100, CPU model`."""
     environment = result.environment
     cores = environment.get("cpu_cores")
     cpu = str(environment.get("cpu_model") or "CPU")
@@ -205,16 +204,18 @@ def machine_name(result: NodeResult) -> str:
     return f"{cores}-core {cpu}"
 
 
-def parse_result(result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_ENDS) -> NodeResult:
+def parse_result(result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_EXITS) -> NodeResult:
     """Read a result.json. Raises InputError if it is invalid, NodeError if its exit reason is not accepted."""
-    parsed = parsed_end(result, where=where, accepted_exits=accepted_exits)
+    parsed = parse_accepted(result, where=where, accepted_exits=accepted_exits)
     if parsed.samples < 1 or parsed.window_s <= 0:
         raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
     return parsed
 
 
-def parsed_end(result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_ENDS) -> NodeResult:
-    """Read a result.json of a training or of a kernel probe."""
+def parse_accepted(
+    result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_EXITS
+) -> NodeResult:
+    """Read the result.json of a training or a kernel probe. Unlike `parse_result`, it accepts one without samples."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:
@@ -235,7 +236,7 @@ def _data_wait_fraction(results: Sequence[NodeResult]) -> float | None:
 
 
 def _slowest_rank(results: Sequence[NodeResult]) -> float | None:
-    """Return the slowest rank's own work relative to the middle rank, for the start where it is largest."""
+    """Return the seconds of the slowest rank's own work / the median rank's; the largest ratio of all starts."""
     ratios = [
         max(result.rank_work_seconds) / statistics.median_low(result.rank_work_seconds)
         for result in results
@@ -245,44 +246,41 @@ def _slowest_rank(results: Sequence[NodeResult]) -> float | None:
 
 
 def _for_each_start(
-    results: Sequence[NodeResult], problems: Callable[[NodeResult], list[str]], of_all: Sequence[str] = ()
+    results: Sequence[NodeResult], problems: Callable[[NodeResult], list[str]], common_problems: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the problems of every start, then those of all together.
-
-    With several starts each problem names its start.
-    """
+    """Return the problems of every start, then `common_problems`. With several starts each problem names its start."""
     named = len(results) > 1
     found = [
         f"start {number}: {problem}" if named else problem
         for number, result in enumerate(results, start=1)
         for problem in problems(result)
     ]
-    return tuple(dict.fromkeys([*found, *of_all]))
+    return tuple(dict.fromkeys([*found, *common_problems]))
 
 
 def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
-    """Return energy / seconds of all accelerators, averaged over starts; None if any start does not know it.
+    """Return energy / seconds of all accelerators, averaged over starts; None if a start did not read it.
 
     The source says whether energy comes from the devices' counters or, in a short window, from mean power x seconds.
 
     This is not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
     """
     kilowatts = []
-    read = "energy counters"
+    reading = "energy counters"
     for result in results:
         energy_j, seconds = ((result.telemetry or {}).get(key) for key in ("energy_j", "seconds"))
         if not energy_j or not seconds:
             return None
         kilowatts.append(energy_j / seconds / 1000.0)
         if (result.telemetry or {}).get("energy_from") == MEAN_POWER:
-            read = "mean power readings (the window is too short for energy counters)"
+            reading = "mean power readings (the window is too short for energy counters)"
     return Quantity(
         value=statistics.mean(kilowatts),
         low=min(kilowatts) * (1 - ENERGY_ERROR),
         high=max(kilowatts) * (1 + ENERGY_ERROR),
         unit=Unit.KW,
         basis=Basis.MEASURED,
-        source=f"{read} of the {results[0].world_size} accelerator(s) alone over the window; "
+        source=f"{reading} of the {results[0].world_size} accelerator(s) alone over the window; "
         "CPUs, fans, network and power supplies are left out",
         as_of=day_of(results[0]),
     )
@@ -304,7 +302,7 @@ def accelerator_id(result: NodeResult, aliases: Mapping[str, str]) -> str:
 
 
 def _machine_id(result: NodeResult) -> str:
-    """Name a machine by its hardware, the same for any device count, without host name or serial number."""
+    """Return an id of the machine's hardware, the same for any device count, without host name or serial number."""
     keys = ("cpu_model", "cpu_cores", "ram_gib", "accelerator_name", "accelerators_visible")
     described = json.dumps([str(result.environment.get(key)) for key in keys])
     visible = result.environment.get("accelerators_visible") or result.devices_per_node

@@ -101,7 +101,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     """Return the JSON of a result. Raises OSError or ValueError with the reason if there is none."""
     document = read_json(path)
     if not isinstance(document, dict) or document.get("kind") != "result":
-        raise ValueError("it is no result of the benchmark")
+        raise ValueError("it is not a result of the benchmark")
     return document
 
 
@@ -122,7 +122,7 @@ def read_json(path: Path) -> Any:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"it holds {name}, which is no number")
+    raise ValueError(f"it holds {name}, which is not a number")
 
 
 def read_probes(folder: Path) -> tuple[Probe, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from planner.launcher.collect.expectations import NOTHING, Expected, memory_facts, mfu_by_name
+from planner.launcher.collect.expectations import NOT_KNOWN, Expected, memory_facts, mfu_by_name
 from planner.launcher.collect.host_bound import host_bound
 from planner.launcher.collect.saturation import room_for_more
 from planner.model.evidence.held_clocks import clock_problems
@@ -46,7 +46,7 @@ COMPUTED_IN = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16":
 """Start of torch's name for the products' type. TF32 is float32 with its own switch; float8 has two (e4m3, e5m2)."""
 
 
-def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expected = NOTHING) -> list[str]:
+def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expected = NOT_KNOWN) -> list[str]:
     """List the reasons to doubt one start of a benchmark; empty if there are none.
 
     Source of the limits: the measurement protocol in workloads/README.md.
@@ -65,7 +65,7 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expe
     ]
 
 
-def wrong_speed(result: NodeResult, expected: Expected = NOTHING) -> list[str]:
+def wrong_speed(result: NodeResult, expected: Expected = NOT_KNOWN) -> list[str]:
     """List the problems that make the speed meaningless: another precision, count or training than stated."""
     return [
         *_wrong_precision(result),

@@ -13,7 +13,7 @@ SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
 PRIMARY_CODE = 0xFF
 """Mask for the primary part of an SQLite error code."""
-ELSEWHERE = "What runs shows all the same: planner launches reap; planner launches down ID ends it"
+STILL_SEEN = "Machines that still run are found without it: planner launches reap; planner launches down ID ends them"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS launches (
   run_id TEXT PRIMARY KEY,
@@ -139,13 +139,13 @@ class LedgerFile:
             fix = (
                 "Make room on the disk; nothing was submitted without being written down first."
                 if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
-                else f"Restore a copy, or move the file away. {ELSEWHERE}"
+                else f"Restore a copy, or move the file away. {STILL_SEEN}"
             )
             raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
         except UnicodeDecodeError as error:  # SQLite names the damage by its bytes
             raise StoreError(
                 f"{self.path}: the ledger cannot be used: it is damaged.",
-                fix=f"Restore a copy, or move the file away. {ELSEWHERE}",
+                fix=f"Restore a copy, or move the file away. {STILL_SEEN}",
             ) from error
         except OSError as error:
             raise StoreError(

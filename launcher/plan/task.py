@@ -1,7 +1,7 @@
-"""SkyPilot task of a launch: one target, one benchmark, and their limits. Pure.
+"""Builds the SkyPilot task of a launch: one target, one benchmark, and their limits.
 
-The file also runs by hand with `sky launch`. The other backends run its `setup` and `run` themselves, so that every
-machine does the same. All settings are in `envs`; the file never contains secrets.
+Users can also start the task's file with `sky launch`. The other backends run its `setup` and `run` themselves, so that
+all machines run the same commands. All settings are in `envs`; the file never contains secrets.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from planner.launcher.plan.bill import IDLE_MINUTES, TimeCaps
 from planner.launcher.plan.target import LaunchProvider, Target
 
 SETUP_MINUTES = 20
+"""Minutes after which the set-up of a node is stopped."""
 DISK_GB = 256
 """SkyPilot's default disk size, stated here because the bill counts it."""
 RUN_LABEL = "planner-run"
@@ -27,8 +28,9 @@ EXPIRY_LABEL = "planner-expires"
 EXPIRY_FORMAT = "%Y%m%dT%H%M%SZ"
 """Time format in UTC, without the colons that Kubernetes refuses in a label."""
 UNTIL = "PLANNER_UNTIL"
-"""Variable with the end of all starts of a managed job, in seconds since 1970."""
+"""Variable with the time by which a managed job must end, in seconds since 1970."""
 BY_HAND = "by-hand"
+"""Run id in a task that a user starts with `sky launch`."""
 WORKLOADS_ON_NODE = "~/planner/workloads"
 
 SETUP = """\
@@ -44,17 +46,17 @@ echo "{sentinel} run=$PLANNER_RUN_ID rank=$SKYPILOT_NODE_RANK exit=$code"
 exit $code
 """
 
-WITHIN_ITS_TIME = """\
+TIME_LEFT_CHECK = """\
 left=$((PLANNER_UNTIL - $(date +%s)))
 [ "$left" -gt 0 ] || { echo "Its time was over before this start."; exit 1; }
 PLANNER_MAX_MINUTES=$(awk -v left="$left" -v most="$PLANNER_MAX_MINUTES" \\
   'BEGIN { print left / 60 < most ? left / 60 : most }')
 """
-"""Time limit over all starts of a managed job, which restarts after each preemption. It works without a client."""
+"""Shell text that keeps a managed job within its time over all starts: SkyPilot restarts it after each preemption."""
 
 
 def cluster_name(run_id: str) -> str:
-    """Return the name by which everything of a launch can be found."""
+    """Return the name of a launch's cluster or job, by which its machines can be found."""
     return f"pl-{run_id}"
 
 
@@ -72,8 +74,8 @@ def task_of(
 ) -> dict[str, Any]:
     """Return the task in SkyPilot's format.
 
-    Infra and instance type are fixed, so that SkyPilot cannot launch anything else. `workloads` is the local folder
-    that is copied to each node. `store` is an `s3://bucket/prefix` to which nodes push with their own role.
+    The task fixes infra and instance type, so that SkyPilot cannot launch anything else. `workloads` is the local
+    folder that is copied to each node. `store` is an `s3://bucket/prefix` to which nodes push with their own role.
     `expires_at` (UTC) becomes a label for people who find the machine. `probes` says which micro-batches are tried
     (workloads/run.sh).
     """
@@ -105,7 +107,7 @@ def task_of(
         "file_mounts": {WORKLOADS_ON_NODE: str(workloads)},
         "envs": envs,
         "setup": SETUP.format(minutes=SETUP_MINUTES),
-        "run": RUN.format(sentinel=SENTINEL, within=WITHIN_ITS_TIME if ends_at is not None else ""),
+        "run": RUN.format(sentinel=SENTINEL, within=TIME_LEFT_CHECK if ends_at is not None else ""),
     }
 
 
@@ -168,7 +170,7 @@ def _resources(target: Target, *, run_id: str, caps: TimeCaps, expires_at: datet
 
 
 def _autostop(idle_minutes: float) -> dict[str, Any]:
-    """Return SkyPilot's autostop settings. They wait only for jobs, so that an open shell keeps no machine."""
+    """Return SkyPilot's autostop settings. They wait only for jobs: an open shell does not keep a machine running."""
     return {"idle_minutes": round(idle_minutes), "down": True, "wait_for": "jobs"}
 
 

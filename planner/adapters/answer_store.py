@@ -18,7 +18,7 @@ ENDING = ".json.z"
 MOST_KEPT = 200
 """Number of answers kept, about 20 kB each."""
 ID = re.compile(r"[0-9a-f]{12}")
-AGAIN = "Ask again."
+DAMAGED_FIX = "Ask again."
 NOT_KEPT_FIX = f"The newest {MOST_KEPT} answers of this machine are kept. Ask again, or read its lock or report."
 
 
@@ -49,7 +49,9 @@ def keep_answer(answer: KeptAnswer) -> bool:
 def kept_answer(answer_id: str) -> KeptAnswer:
     """Return a kept answer. NotFoundError names the nearest ids; InputError says that the file is damaged."""
     if not ID.fullmatch(answer_id):
-        raise InputError(f"'{answer_id[:40]}' is no id of an answer.", fix="An id has 12 of 0-9 and a-f: 3f09c2d47a1e.")
+        raise InputError(
+            f"'{answer_id[:40]}' is not the id of an answer.", fix="An id has 12 of 0-9 and a-f: 3f09c2d47a1e."
+        )
     try:
         path = answers_dir() / f"{answer_id}{ENDING}"
     except RuntimeError:
@@ -61,8 +63,10 @@ def kept_answer(answer_id: str) -> KeptAnswer:
         data = packed.decompress(read_bytes(path, limit_bytes=RECORD_LIMIT_BYTES), RECORD_LIMIT_BYTES)
         text = data.decode()
     except (zlib.error, UnicodeDecodeError):
-        raise InputError(f"{path}: is damaged.", fix=AGAIN) from None
-    return parse_model(KeptAnswer, parse_mapping(text, where=str(path), fix=AGAIN), where=str(path), fix=AGAIN)
+        raise InputError(f"{path}: is damaged.", fix=DAMAGED_FIX) from None
+    return parse_model(
+        KeptAnswer, parse_mapping(text, where=str(path), fix=DAMAGED_FIX), where=str(path), fix=DAMAGED_FIX
+    )
 
 
 def _forget_old(folder: Path) -> None:

@@ -59,7 +59,7 @@ def read_bytes(path: Path, *, limit_bytes: int, fix: str = "") -> bytes:
         if stat.S_ISDIR(mode):
             raise InputError(f"{path}: is a folder, not a file.", fix=fix)
         if not stat.S_ISREG(mode):  # reading a pipe would block, and a device may have no end
-            raise InputError(f"{path}: is no ordinary file.", fix="Write what it holds into a file, and name that.")
+            raise InputError(f"{path}: is not an ordinary file.", fix="Write what it holds into a file, and name that.")
         note_input(path)
         with path.open("rb") as file:  # a file below /proc reports no size
             data = file.read(limit_bytes + 1)
@@ -171,7 +171,7 @@ def _sentence(detail: ErrorDetails) -> str:
     kind = detail["type"]
     if kind == "extra_forbidden":
         meant = MEANT_KEYS.get(_key_path(detail))
-        return f"is no key that the planner knows; {meant or 'check its spelling or take it out'}."
+        return f"is not a key that the planner knows; {meant or 'check its spelling or take it out'}."
     if kind == "missing":
         return "is missing; add it."
     if kind == "too_short":

@@ -49,7 +49,7 @@ def fetch(
     import httpx
 
     if not url.startswith(("https://", "http://")):
-        raise PriceSourceError(f"{what}: {url} is no web address.", fix="Write it with https:// in front.")
+        raise PriceSourceError(f"{what}: {url} is not a web address.", fix="Write it with https:// in front.")
     end = time.monotonic() + timeout_s * patience
     kept = _Kept(first_lines, keep_line)
     try:
@@ -110,7 +110,7 @@ def _read(
             if kept.seen > limit_bytes:
                 raise PriceSourceError(
                     f"{what}: the answer is longer than {limit_bytes / 1e6:g} MB and was cut off.",
-                    fix="This is no price list of the known kind; nothing of it was taken.",
+                    fix="This is not a price list of the known kind; nothing of it was taken.",
                 )
             if time.monotonic() > end:
                 raise _too_slow(what, timeout_s)

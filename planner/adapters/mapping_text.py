@@ -1,4 +1,4 @@
-"""Parses YAML and JSON text into a mapping. Every mistake names its line."""
+"""Parses YAML and JSON text into a mapping. Errors name the line where the parser knows it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from planner.errors import InputError
 Json = dict[str, Any]
 
 DEEPEST_NESTING = 100
-"""Deepest nesting. libyaml recurses on the C stack and crashes about ten thousand levels down; no file of ours needs
-ten.
+"""Deepest nesting that is read. Our own files need under ten levels; libyaml crashes at about ten thousand, because it
+recurses on the C stack.
 """
 
 LARGEST_SIZE = 100_000
-"""Most values of a file after its aliases are expanded. The largest plan, 500 options with all keys, has 15,000."""
+"""Most values of a file with aliases, once they are expanded. The largest plan (500 options, all keys) has 15,000."""
 LARGEST_PLAIN_SIZE = 250_000
-"""Most values of a file without aliases. It takes some seconds to read."""
-CHARACTERS = 100
-"""Characters of text that count as one more value."""
+"""Most values of a file without aliases. Reading this many takes a few seconds."""
+CHARACTERS_PER_VALUE = 100
+"""A text counts as one value, and one more for each this many characters."""
 
 
 def _key_of(constant: str, text: str) -> str:
-    """Return line and key of the first such constant in a JSON text, as `:3: value`; empty if there is none."""
+    """Return the line and key of a constant (`NaN`) in JSON text as `:3: value`; empty if it has none."""
     found = re.search(rf'"(\w{{1,60}})"\s{{0,20}}:\s{{0,20}}{re.escape(constant)}\b', text)
     return "" if found is None else f":{text.count(chr(10), 0, found.start()) + 1}: {found[1]}"
 
@@ -37,8 +37,8 @@ def _key_of(constant: str, text: str) -> str:
 def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False) -> Json:
     """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping.
 
-    Refuses values that programs read differently: `010`, `10:00:00`, `Infinity` in JSON. A foreign file is meant for
-    other programs, so there they are text, and Infinity is the number.
+    Refuses values that programs read differently: `010`, `10:00:00`, `Infinity` in JSON. In a `foreign` file, which is
+    meant for another program, the first two are text, and `Infinity` is a number.
     """
     is_json = text.lstrip().startswith("{") and _looks_like_json(where)
     try:
@@ -48,11 +48,12 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
         truncated = unclosed or error.msg.startswith("Unterminated string")
         problem = "the file ends too early" if truncated else error.msg
         raise InputError(f"{where}:{error.lineno}: is not JSON: {problem}.", fix=fix or "Write it again.") from error
-    except _TwiceError as error:
-        raise InputError(f"{where}: the key '{error}' stands twice.", fix="Take one of them out.") from error
-    except _NoNumberError as error:
+    except _DuplicateKeyError as error:
+        raise InputError(f"{where}: the key '{error}' appears twice.", fix="Remove one of the two.") from error
+    except _NonFiniteError as error:
         raise InputError(
-            f"{where}{_key_of(str(error), text)}: {error} is no number in JSON.", fix="Write a number, or leave it out."
+            f"{where}{_key_of(str(error), text)}: {error} is not a number in JSON.",
+            fix="Write a number, or leave it out.",
         ) from error
     except AmbiguousValueError as error:
         raise InputError(f"{where}:{error.line}: {error.problem}.", fix=error.fix) from error
@@ -71,7 +72,7 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
 
 
 def line_of(text: str, path: Sequence[int | str]) -> int | None:
-    """Return the line of a key, by walking the document's nodes. JSON is treated as YAML."""
+    """Return the line of the key at a path, also in JSON, which is read as YAML; None if the key is missing."""
     if not text:
         return None
     node = _composed(text)
@@ -92,7 +93,7 @@ def line_of(text: str, path: Sequence[int | str]) -> int | None:
 
 @lru_cache(maxsize=1)
 def _composed(text: str) -> yaml.Node | None:
-    """Return the document's nodes, kept for other mistakes of the same file; None if it is not YAML."""
+    """Return the document's nodes; None if it is not YAML. Cached for further errors in the same file."""
     try:
         node: yaml.Node | None = yaml.compose(text, Loader=CoreLoader)
     except (yaml.YAMLError, RecursionError):
@@ -105,27 +106,27 @@ def _looks_like_json(where: str) -> bool:
 
 
 def _load_json(text: str, *, foreign: bool) -> Any:
-    constant = float if foreign else _no_number
-    return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=constant)
+    constant = float if foreign else _refuse_constant
+    return json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=constant)
 
 
-class _NoNumberError(Exception):
-    """`NaN` or `Infinity`, which Python writes into JSON and other programs refuse."""
+class _NonFiniteError(Exception):
+    """`NaN` or `Infinity` in JSON. Python writes them, but other programs refuse them."""
 
 
-def _no_number(word: str) -> float:
-    raise _NoNumberError(word)
+def _refuse_constant(word: str) -> float:
+    raise _NonFiniteError(word)
 
 
-class _TwiceError(Exception):
+class _DuplicateKeyError(Exception):
     """A duplicate JSON key. Python would silently keep the last one."""
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> Json:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> Json:
     mapping: Json = {}
     for key, value in pairs:
         if key in mapping:
-            raise _TwiceError(key)
+            raise _DuplicateKeyError(key)
         mapping[key] = value
     return mapping
 
@@ -138,7 +139,8 @@ def _load_yaml(text: str, *, foreign: bool) -> Any:
 def _check_size(text: str) -> None:
     """Refuse text that is nested too deeply, or too large once its aliases are expanded.
 
-    size of a scalar = 1 + characters / CHARACTERS; of a collection = 1 + sizes in it; of an alias = that of its anchor
+    size of a scalar = 1 + characters / CHARACTERS_PER_VALUE; of a collection = 1 + sizes in it; of an alias = that of
+    its anchor
     """
     sizes: dict[str | None, float] = {}
     open_sizes: list[float] = [0.0]
@@ -154,7 +156,7 @@ def _check_size(text: str) -> None:
         if isinstance(event, yaml.CollectionEndEvent):
             size, anchor = open_sizes.pop(), open_anchors.pop()
         elif isinstance(event, yaml.ScalarEvent):
-            size, anchor = 1.0 + len(event.value) / CHARACTERS, event.anchor
+            size, anchor = 1.0 + len(event.value) / CHARACTERS_PER_VALUE, event.anchor
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor in open_anchors:
                 raise _refusal("an alias stands for the value that it is in", event)

@@ -154,7 +154,7 @@ def _check_header(header: Sequence[str], where: str) -> None:
     unknown = [column for column in header if column not in known]
     missing = [column for column in REQUIRED if column not in header]
     twice = [column for column, count in Counter(header).items() if count > 1]
-    for columns, problem in ((unknown, "no such column is known"), (twice, "stands twice"), (missing, "is missing")):
+    for columns, problem in ((unknown, "no such column is known"), (twice, "appears twice"), (missing, "is missing")):
         if columns:
             fix = f"Needed: {','.join(REQUIRED)} and usd_per_hour; known: {','.join(known)}"
             raise InputError(f"{where}:1: {columns[0]}: {problem}.", fix=fix)
@@ -216,7 +216,7 @@ def _plainly(column: str, cell: str, message: str) -> tuple[str, str]:
         return "has a comma", f"Write a decimal point, {cell.replace(',', '.')}, and no thousands separator."
     if column in ("as_of", "fetched_at", "valid_from", "valid_until") and cell:
         far_off = re.search(r"(less|greater) than or equal to .*", message)
-        return f"must be {far_off[0]}" if far_off else "is no date", "Write dates as 2026-11-21."
+        return f"must be {far_off[0]}" if far_off else "is not a date", "Write dates as 2026-11-21."
     if column == "currency":
         return "is not USD", "Convert the price to USD, and name the rate in note."
     return message, "Write plain digits with a point, dates as 2026-11-21, and leave unknown cells empty."

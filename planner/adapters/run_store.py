@@ -68,7 +68,7 @@ class RecordFolder(Generic[Record]):
         return records
 
     def check(self, record: Record) -> None:
-        """Refuse a record whose file name another record has. The same record twice is no error."""
+        """Refuse a record whose file name another record has. The same record twice is not an error."""
         path = self._path(record)
         if path.exists() and self._read(path) != record:
             raise taken(str(path), record, self._what)
@@ -77,7 +77,7 @@ class RecordFolder(Generic[Record]):
         """Write a record once and for all: complete or not at all.
 
         The file is written beside its place, then linked to its name. Linking fails if the name is taken, so of two
-        writers with one id exactly one wins and the other gets an error. Adding the same record twice is no error.
+        writers with one id exactly one wins and the other gets an error. Adding the same record twice is not an error.
         """
         path = self._path(record)
         text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"

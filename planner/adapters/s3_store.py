@@ -39,7 +39,7 @@ class S3Store:
     def __init__(self, address: str) -> None:
         bucket, _, prefix = address.removeprefix(SCHEME).partition("/")
         if not address.startswith(SCHEME) or not _BUCKET.match(bucket):
-            raise InputError(f"'{address}' is no place on S3.", fix="Write s3://bucket or s3://bucket/prefix.")
+            raise InputError(f"'{address}' is not a place on S3.", fix="Write s3://bucket or s3://bucket/prefix.")
         self.bucket = bucket
         self.prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
 
@@ -56,13 +56,13 @@ class S3Store:
         return records
 
     def check(self, record: RunRecord) -> None:
-        """Refuse a record whose object name another record has. The same record twice is no error."""
+        """Refuse a record whose object name another record has. The same record twice is not an error."""
         key = self._key(record)
         if self._asked(lambda: self._exists(key)) and self._read(key) != record:
             raise taken(self._address(key), record)
 
     def add(self, record: RunRecord) -> str:
-        """Write a record once and for all and return its address. Adding the same record twice is no error."""
+        """Write a record once and for all and return its address. Adding the same record twice is not an error."""
         key = self._key(record)
         text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
         if not self._asked(lambda: self._written(key, text.encode())) and self._read(key) != record:

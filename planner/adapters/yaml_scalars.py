@@ -58,7 +58,7 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key}' stands twice", key_node.start_mark
+                    None, None, f"the key '{key}' appears twice", key_node.start_mark
                 )
             if isinstance(key, Hashable):
                 seen.add(key)
@@ -75,7 +75,7 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
             name = node.tag.rpartition(":")[2]
             kind = _WORDS.get(name, name)
-            problem = f"'{str(node.value)[:60]}' is no {kind}"
+            problem = f"'{str(node.value)[:60]}' is not a {kind}"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
 
 

@@ -6,7 +6,7 @@ from planner.audit.codes import CODES
 from planner.model.answer.audit import Evidence, Finding, Severity
 
 MANY_TIMES = 10
-MOST = 1e300
+LARGEST_NUMBER = 1e300
 """Largest number in a document. A division by nearly zero is shown as this."""
 Fact = tuple[str, float, str, str]
 """Name, value, unit, source."""
@@ -16,7 +16,7 @@ def found(code: str, severity: Severity, says: str, *facts: Fact, fix: str = "")
     """Return a finding. Its code must be documented."""
     assert code in CODES, code
     evidence = tuple(
-        Evidence(name=name, value=max(-MOST, min(value, MOST)), unit=unit, source=source)
+        Evidence(name=name, value=max(-LARGEST_NUMBER, min(value, LARGEST_NUMBER)), unit=unit, source=source)
         for name, value, unit, source in facts
     )
     return Finding(code=code, severity=severity, says=says, evidence=evidence, fix=fix)

@@ -179,13 +179,13 @@ def _usd(text: str) -> float:
     try:
         return read_number(text)
     except ValueError:
-        raise InputError(f"'{text}' is no amount of USD.", fix="Write 300.") from None
+        raise InputError(f"'{text}' is not an amount of USD.", fix="Write 300.") from None
 
 
 def _check_place(path: Path) -> None:
     """Refuse to replace a file that was not written by an earlier question."""
     if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is no ordinary file.", fix="Name another with --write.")
+        raise InputError(f"{path}: is not an ordinary file.", fix="Name another with --write.")
     if path.is_file():
         with path.open("rb") as file:
             if not file.read(len(WRITTEN)).decode("utf-8", "replace").startswith(WRITTEN):

@@ -47,7 +47,7 @@ def short_number(text: str) -> float:
     """Return the number that a text such as `50B`, `1.5T` or `5e10` stands for. Raises BadParameter for any other."""
     found = NUMBER.fullmatch(text.strip())
     if found is None:
-        raise typer.BadParameter(f"{text!r} is no number. Write 50B, 1.5T, 300M or 5e10.")
+        raise typer.BadParameter(f"{text!r} is not a number. Write 50B, 1.5T, 300M or 5e10.")
     number = float(found[1].replace("_", "")) * FACTORS[found[2].lower()]
     if not math.isfinite(number):
         raise typer.BadParameter(f"{text!r} is too large.")

@@ -7,9 +7,9 @@ from planner.quantity.interval import Interval
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 
-@formula("h")
+@formula("h", inputs={"samples": ("", "the plan's work in samples; tokens / seq_len if it states tokens")})
 def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:
-    """Wall-clock hours to train on `samples`.
+    """Return the wall-clock hours to train on `samples`.
 
     hours = samples / (samples_per_s x goodput_fraction) / 3600
 

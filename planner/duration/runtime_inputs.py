@@ -71,7 +71,7 @@ class RuntimeInputs:
         return values.get("checkpoint_gb", 0.0) / values["write_gb_per_s"] / SECONDS_PER_HOUR
 
     def stop_hours(self, values: Mapping[str, float]) -> float:
-        """Hours for which a checkpoint stops training: the copy to the host's memory, or all of the writing.
+        """Return the hours for which a checkpoint stops training: the copy to the host's memory, or all of the writing.
 
         background: GB / (accelerators that copy x GB/s of each) / 3600, and never more than the writing
         """

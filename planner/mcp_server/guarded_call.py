@@ -19,7 +19,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from planner.adapters.files import check_readable, reading_only_below
 from planner.adapters.user_text import secrets_noted
 from planner.errors import PlannerError
-from planner.mcp_server.tool_answer import ToolAnswer, few, shown
+from planner.mcp_server.tool_answer import ToolAnswer, first_assumptions, safe_line
 
 FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 LONGEST_ERROR = 800
@@ -61,12 +61,12 @@ def guarded(
         if isinstance(
             answer, str
         ):  # raised outside: an error that keeps the first one alive would keep a whole catalog
-            raise ToolError(shown(answer, longest=LONGEST_ERROR))
-        told = map(shown, (*secrets, *answer.assumptions))
+            raise ToolError(safe_line(answer, longest=LONGEST_ERROR))
+        told = map(safe_line, (*secrets, *answer.assumptions))
         return answer.model_copy(
             update={
                 "headline": [in_words_of_arguments(sentence) for sentence in answer.headline],
-                "assumptions": few(in_words_of_arguments(warning) for warning in told),
+                "assumptions": first_assumptions(in_words_of_arguments(warning) for warning in told),
             }
         )
 

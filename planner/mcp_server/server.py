@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from planner.errors import InputError
 from planner.mcp_server.guarded_call import LONGEST_ERROR
 from planner.mcp_server.planner_tools import PlannerTools
-from planner.mcp_server.tool_answer import shown
+from planner.mcp_server.tool_answer import safe_line
 from planner.use_cases.version import planner_version
 
 UNKNOWN = "extra_forbidden"
@@ -40,7 +40,7 @@ class PlannerServer(MCPServer[Any]):
         except ToolError as error:
             wrong = error.__cause__
             text = _wrong_arguments(wrong) if isinstance(wrong, ValidationError) else str(error)
-        raise ToolError(shown(text, longest=LONGEST_ERROR))
+        raise ToolError(safe_line(text, longest=LONGEST_ERROR))
 
 
 def server_of(folder: Path, home: str | None = None) -> PlannerServer:
@@ -74,7 +74,7 @@ def _wrong_arguments(error: ValidationError) -> str:
     """Write what is wrong with each argument. The values are not repeated."""
     wrong = [
         f"{'.'.join(map(str, problem['loc']))}: "
-        + ("is no argument of this tool" if problem["type"] == UNKNOWN else problem["msg"])
+        + ("is not an argument of this tool" if problem["type"] == UNKNOWN else problem["msg"])
         for problem in error.errors(include_url=False, include_context=False, include_input=False)[:MOST_WRONG]
     ]
     return f"Wrong arguments: {'; '.join(wrong)}."

@@ -36,7 +36,7 @@ REFUSALS: dict[str, tuple[str, str]] = {
     "UnauthorizedOperation": _FORBIDDEN,
     "403": _FORBIDDEN,
     "NoSuchBucket": _NO_BUCKET,
-    "InvalidBucketName": ("this is no name that a bucket can have", "Write s3://bucket/prefix."),
+    "InvalidBucketName": ("a bucket cannot have this name", "Write s3://bucket/prefix."),
     "PermanentRedirect": ("the bucket is in another region", "Set AWS_REGION to the bucket's region."),
     "Throttling": _BUSY,
     "RequestLimitExceeded": _BUSY,

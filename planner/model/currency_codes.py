@@ -1,7 +1,7 @@
-"""Three-letter currency codes that people are paid in, with the smallest amount of each: ISO 4217.
+"""Lists the currency codes of ISO 4217 with the smallest amount of each.
 
 Source: ISO 4217, list one as published on 2026-01-01 by SIX, which keeps the standard's tables. Funds and units of
-account (CLF, XDR), metals (XAU) and testing codes (XTS) are left out, because no plan is billed in them.
+account (CLF, XDR), metals (XAU) and test codes (XTS) are left out, because bills do not use them.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ OTHER_NAMES = {
     "ITL": "EUR", "ESP": "EUR", "NLG": "EUR", "ANG": "XCG", "SLL": "SLE", "ZWL": "ZWG", "CUC": "CUP", "RUR": "RUB",
     "KRO": "KRW", "DOLLAR": "USD",
 }  # fmt: skip
-"""Common other names, and withdrawn codes, with the code that stands for them today."""
+"""Code of today for common names of currencies and for withdrawn codes."""
 
 
 def known_code(code: str) -> str:
-    """Return the code. Refuses one that ISO 4217 does not list, and names the nearest."""
+    """Return the code if ISO 4217 lists it. Raises ValueError that suggests the nearest codes otherwise."""
     if code in MINOR_DIGITS:
         return code
     asked = code.strip().upper()
     meant = OTHER_NAMES.get(asked)
     near = [asked] if asked in MINOR_DIGITS else [meant] if meant else _nearest(asked)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise ValueError(f"'{code[:20]}' is no currency of ISO 4217: three capital letters, e.g. EUR{hint}")
+    raise ValueError(f"'{code[:20]}' is not a currency code of ISO 4217: three capital letters, e.g. EUR{hint}")
 
 
 def minor_digits(code: str) -> int:

@@ -14,37 +14,6 @@ from planner.network.layer_kind import LayerKind
 from planner.network.lora_memory import QUANTIZED_BYTES, lora_layer_bytes
 
 
-def activation_bytes_per_sample(
-    architecture: Architecture,
-    *,
-    seq_len: int | None,
-    precision: Precision,
-    checkpointing: Checkpointing,
-    autocast: bool = False,
-    traced_layer_bytes: float | None = None,
-    adapters: Adapters | None = None,
-) -> float:
-    """Bytes that the backward pass needs of one sample: a sequence of `seq_len` tokens, or an image.
-
-    `traced_layer_bytes` replaces the formula: per token of a whole layer, or per image of a whole resnet. A vision
-    transformer's layers are those of a decoder; attention that is not causal saves the same.
-    """
-    family = family_of(architecture)
-    if (blocks := family.saved_blocks) is not None:
-        return blocks.bytes_of_image(
-            number_bytes=bytes_per_number(precision), checkpointing=checkpointing, traced=traced_layer_bytes
-        )
-    per_token = activation_bytes_per_token(
-        architecture,
-        precision=precision,
-        checkpointing=checkpointing,
-        autocast=autocast,
-        traced_layer_bytes=traced_layer_bytes,
-        adapters=adapters,
-    )
-    return per_token * family.tokens(seq_len)
-
-
 def checkpointings_of(architecture: Architecture) -> tuple[Checkpointing, ...]:
     """Return the possible kinds of recomputation, the lightest first.
 
@@ -52,27 +21,6 @@ def checkpointings_of(architecture: Architecture) -> tuple[Checkpointing, ...]:
     """
     without = Checkpointing.SELECTIVE if architecture.is_convolutional else None
     return tuple(way for way in Checkpointing if way is not without)
-
-
-def activation_bytes_per_token(
-    network: Architecture,
-    *,
-    precision: Precision,
-    checkpointing: Checkpointing,
-    autocast: bool = False,
-    traced_layer_bytes: float | None = None,
-    adapters: Adapters | None = None,
-) -> float:
-    """Bytes that the backward pass needs of each token: sum of layers x bytes (`layer_bytes`)."""
-    kinds = layer_bytes(
-        network,
-        precision=precision,
-        checkpointing=checkpointing,
-        autocast=autocast,
-        traced_layer_bytes=traced_layer_bytes,
-        adapters=adapters,
-    )
-    return float(sum(kind.layers * kind.bytes_per_token for kind in kinds))
 
 
 class LayerBytes(NamedTuple):
@@ -193,7 +141,7 @@ def layer_activation_bytes(
 
 
 def selective_layer_bytes(kind: LayerKind, *, precision: Precision, autocast: bool = False) -> float:
-    """Bytes of each token that one layer keeps under per-operator selective checkpointing.
+    """Return the bytes of each token that one layer keeps under per-operator selective checkpointing.
 
     It keeps the layer's input, the attention kernel's output with its log-sum-exp, and the output of every second
     matrix product in the order query, key, value, output, (gate,) up, down: query, value, gate or up, and down of a

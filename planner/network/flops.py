@@ -54,7 +54,7 @@ def flops_per_sample(
     scalar_head: bool = False,
     sequences: int = 1,
 ) -> float:
-    """Training FLOPs of one sample: of `seq_len` tokens, or of one image; of a pair, of both `sequences`.
+    """Return the training FLOPs of one sample: of `seq_len` tokens, or of one image; of a pair, of both `sequences`.
 
     The conventions (planner/network/families/text.py) differ only in causal attention, which image models do not have,
     and six_n does not apply to a convolution. So an image has one figure (image_flops.py).
@@ -67,5 +67,5 @@ def flops_per_sample(
 def flops_per_token(
     architecture: Architecture, *, seq_len: int, convention: FlopsConvention, adapters: bool = False
 ) -> float:
-    """Training FLOPs per token of samples of one length."""
+    """Return the training FLOPs per token of samples of one length."""
     return flops_per_sample(architecture, seq_len=seq_len, convention=convention, adapters=adapters) / seq_len

@@ -99,7 +99,7 @@ def _all(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple
 def _one(word: str, shape: FeatureShape, *, normed: bool) -> tuple[list[Operator], FeatureShape]:
     matched = STEP.fullmatch(word)
     if matched is None:
-        raise ValueError(f"{word!r} is no step; write it like 3x3>64s2, max3s2 or full>4096")
+        raise ValueError(f"{word!r} is not a step; write it like 3x3>64s2, max3s2 or full>4096")
     high, across, outputs, pooled, window, full, stride, padding = matched.groups()
     if full:
         inputs = shape.channels * shape.size**2

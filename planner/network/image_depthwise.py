@@ -63,7 +63,7 @@ def stage_of(text: str, *, width: float, depth: float) -> Stage:
     """Read `ir_r2_k3_s2_e6_c24_se0.25`. Channels grow by `width`, blocks by `depth`."""
     stage = STAGE.fullmatch(text)
     if stage is None:
-        raise ValueError(f"{text!r} is no stage; write it like ir_r2_k3_s2_e6_c24_se0.25")
+        raise ValueError(f"{text!r} is not a stage; write it like ir_r2_k3_s2_e6_c24_se0.25")
     kind, blocks, kernel, stride, widening, channels, squeezed = stage.groups()
     return Stage(
         kind, math.ceil(int(blocks) * depth), int(kernel), int(stride), float(widening or 1),

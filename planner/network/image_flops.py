@@ -57,7 +57,7 @@ def image_parameters(architecture: Resnet | Vit) -> int:
 
 
 def image_training_flops(architecture: Resnet | Vit) -> float:
-    """Training FLOPs of one image, forward and backward, without recomputation.
+    """Return the training FLOPs of one image, forward and backward, without recomputation.
 
     FLOPs = 2 x (3 x MACs - MACs of the first layer)
 

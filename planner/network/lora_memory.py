@@ -124,7 +124,7 @@ def frozen_bytes_per_parameter(
     wide_rest: bool = False,
     double_quantized: bool = False,
 ) -> float:
-    """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
+    """Return the bytes of a frozen weight on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
     In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 (`double_quantized`: 0.516) and at int8 1 of the
     layers' linear maps and 2 of the rest, or 4 (`wide_rest`: peft's `prepare_model_for_kbit_training` casts embedding,
@@ -155,7 +155,7 @@ def lora_layer_bytes(
     fused_norms: bool = False,
     keeps_inputs: bool = False,
 ) -> float:
-    """Bytes that one dense layer saves of each token, where all but its adapters is frozen.
+    """Return the bytes that one dense layer saves of each token, where all but its adapters is frozen.
 
     A frozen product needs its weight and not its input. So of what full training saves (activations.py) these stay:
     norms: their input (an RMSNorm's in fp32, without the normalised values, which only a trained weight needs);

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from planner.decide.recommend.phrases import Phrases, nothing_to_pay
-from planner.decide.recommend.wording import confidence_text, duration_text, percent_text
+from planner.decide.recommend.wording import confidence_text, duration_text
 from planner.model.answer.documents import (
     CampaignDocument,
     ComparisonDocument,
@@ -29,6 +29,7 @@ from planner.present.option_marks import marks_explained
 from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 from planner.present.table import price_text, quantity_text
+from planner.quantity.chance import percent_text
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 SOURCES = ("Sources", "--details")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommend.phrases import Phrases, nothing_to_pay
-from planner.decide.recommend.wording import confidence_text, percent_text
+from planner.decide.recommend.wording import confidence_text
 from planner.model.answer.bill import Bill
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.model.answer.formula_used import FormulaUsed
@@ -21,6 +21,8 @@ from planner.present.facts import name_text, quantity_of, trainings_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
 from planner.present.table import number_text, quantity_text
+from planner.quantity.chance import percent_text
+from planner.speed.throughput.prediction_notes import part_names
 
 LARGEST_LINES = 4
 """Lines of a bill that are shown. The others are added up."""
@@ -150,7 +152,8 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
         if option.why_not is not None:
             yield f"Not known: {option.why_not}"
     if option.step_seconds is not None and option.throughput_from == "estimator":
-        parts = [f"{part.name} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
+        names = part_names("image" if option.step_unit == "images" else "tokens")
+        parts = [f"{names.get(part.name, part.name)} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
         step = f"a step of {option.step_size:,.0f} {option.step_unit} takes {option.step_seconds:.4g} s"
         yield f"{step}: {', '.join(parts)}"
     formulas = list(_of_money(option.formulas))

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from planner.model.answer.formula_used import FormulaInput, FormulaUsed
 
 DIGITS, FULL_DIGITS = 7, 12
-WHOLE = 1e15
+LARGEST_WHOLE_NUMBER = 1e15
+"""Above this, whole numbers are written like other numbers."""
 HOW_TO_READ = "x ^ / as on paper; log is natural; smooth_max(a, b, k) = (a^k + b^k)^(1/k)"
 
 
@@ -37,7 +38,7 @@ def _input(used: FormulaInput, digits: int) -> str:
 
 
 def _number(name: str, value: float, unit: str, digits: int) -> str:
-    whole = value == round(value) and abs(value) < WHOLE
+    whole = value == round(value) and abs(value) < LARGEST_WHOLE_NUMBER
     return (
         f"{name} {f'{value:.0f}' if whole else f'{value:.{digits}g}'}{f' {unit}' if unit and unit != 'ratio' else ''}"
     )

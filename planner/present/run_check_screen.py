@@ -15,7 +15,7 @@ from planner.present.screen import Column, again, table_lines, wrapped, wrapped_
 from planner.present.short_figures import Scale
 
 RATE = Scale("samples/s", 1.0)
-SEEN = 0.005
+LEAST_SHOWN_SHARE = 0.005
 """Smallest share of a step for which a phase is shown."""
 CAUSES = (
     Column(key="number", right=True),
@@ -79,7 +79,9 @@ def _rollouts(log: RolloutLog) -> str:
     if whole:
         phases = sorted(log.phase_seconds.items(), key=lambda pair: -pair[1])
         shares = [
-            f"{name.replace('_', ' ')} {seconds / whole:.0%}" for name, seconds in phases if seconds >= SEEN * whole
+            f"{name.replace('_', ' ')} {seconds / whole:.0%}"
+            for name, seconds in phases
+            if seconds >= LEAST_SHOWN_SHARE * whole
         ]
         said.append(f"a step of {whole:,.3g} s" + (f": {', '.join(shares)}" if shares else ""))
     if log.completion_tokens is not None:

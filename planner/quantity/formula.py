@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -26,12 +26,16 @@ from planner.quantity.recorded_number import (
 
 P = ParamSpec("P")
 R = TypeVar("R")
+NO_INPUTS: Mapping[str, tuple[str, str]] = {}
 
 
-def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def formula(
+    unit: str, *, name: str | None = None, inputs: Mapping[str, tuple[str, str]] = NO_INPUTS
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a formula of a function of floats, intervals and dataclasses of floats: named inputs, a named result.
 
-    Its name is the function's, its inputs are its parameters, its meaning is the first line of its docstring.
+    Its name is the function's, its inputs are its parameters, its meaning is the first line of its docstring. `inputs`
+    gives the unit and the source of inputs by name, for those that are not computed or stated elsewhere.
     """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
@@ -43,7 +47,7 @@ def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]],
                 return function(*args, **kwargs)
             bound = signature().bind(*args, **kwargs)
             for key, value in bound.arguments.items():
-                bound.arguments[key] = _input(key, value)
+                bound.arguments[key] = _input(key, value, inputs)
             result = function(*bound.args, **bound.kwargs)
             where = f"{function.__module__.replace('.', '/')}.py: {function.__name__}"
             meaning = (function.__doc__ or "").split("\n")[0]
@@ -123,30 +127,36 @@ def _applied(sign: str, function: Callable[..., float], *values: float) -> float
     return value if recorded is None else cast("float", recorded._with(value, Operation(sign, values)))
 
 
-def _input(name: str, value: Any) -> Any:
+def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
     """Return an argument whose numbers have the parameter's name; in a dataclass, the fields' names."""
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Recorded):
-        return _renamed(name, value)
+        return _renamed(name, value, *_described(name, float(value), inputs))
     if isinstance(value, int | float):
-        return value if math.isinf(value) else recorded_float(value, NamedInput(name))
+        return value if math.isinf(value) else recorded_float(value, NamedInput(name, *_described(name, value, inputs)))
     if isinstance(value, Interval):
-        ends = {end: _input(f"{name}_{end}", getattr(value, end)) for end in ("low", "high")}
-        return Interval(value=_input(name, value.value), **ends)
+        ends = {end: _input(f"{name}_{end}", getattr(value, end), inputs) for end in ("low", "high")}
+        return Interval(value=_input(name, value.value, inputs), **ends)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: _input(field.name, getattr(value, field.name)) for field in fields(value)})
+        parts = {field.name: _input(field.name, getattr(value, field.name), inputs) for field in fields(value)}
+        return replace(value, **parts)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_input(field, item) for field, item in zip(value._fields, value, strict=True)))
+        return type(value)(*(_input(field, item, inputs) for field, item in zip(value._fields, value, strict=True)))
     if isinstance(value, list):
-        return [_input(f"{name}_{number}", item) for number, item in enumerate(value, start=1)]
+        return [_input(f"{name}_{number}", item, inputs) for number, item in enumerate(value, start=1)]
     return value
 
 
-def _renamed(name: str, value: Recorded) -> RecordedFloat:
+def _described(name: str, value: float, inputs: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Return the unit and source of an input; none of 0 and 1, which the text of a formula leaves out."""
+    return ("", "") if value in (0, 1) else inputs.get(name, ("", ""))
+
+
+def _renamed(name: str, value: Recorded, unit: str, source: str) -> RecordedFloat:
     how, number = value.how, float(value)
     if isinstance(how, NamedInput):
-        return recorded_float(number, how._replace(name=name))
+        return recorded_float(number, how._replace(name=name, unit=how.unit or unit, source=how.source or source))
     return recorded_float(number, NamedInput(name, computed=value))
 
 

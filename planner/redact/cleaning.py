@@ -126,7 +126,7 @@ _BODY = re.compile(
     r"\s{0,9}(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash): ?[^\n]{0,200}\s{1,9}){0,5}[A-Za-z0-9+/=\s\\]{0,20000}"
 )
 _PUTTY = re.compile(r"private-lines: ?\d{1,4}\s{1,3}[A-Za-z0-9+/=\s]{1,20000}", re.IGNORECASE)
-LONGEST = 20_000
+LONGEST_BLOCK = 20_000
 """Most characters of a block."""
 MOST_LINES = 200
 FULL_LINE = 40
@@ -145,7 +145,7 @@ def private_keys(view: View) -> Iterator[tuple[int, int]]:
     for found in _BEGINS.finditer(view.text):
         if found.start() < after:
             continue
-        end = _ENDS.search(view.text, found.end(), found.end() + LONGEST)
+        end = _ENDS.search(view.text, found.end(), found.end() + LONGEST_BLOCK)
         other = _BEGINS.search(view.text, found.end(), end.start() if end else found.end())
         after = end.end() if end is not None and other is None else _end_of_body(view.text, found.end())
         yield found.start(), after
@@ -169,7 +169,7 @@ def _before(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         while last and text[last - 1] in " \t\r\n":
             last -= 1
         first = last
-        while first and text[first - 1] in _BASE64 and start - first < LONGEST:
+        while first and text[first - 1] in _BASE64 and start - first < LONGEST_BLOCK:
             first -= 1
         if line == 0 and last == first:  # a log's prefix is before the END too
             at = text.rfind("\n", max(0, start - 200), start)

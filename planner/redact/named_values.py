@@ -12,7 +12,7 @@ from planner.redact.views import View
 LONGEST_NAME = 60
 LONGEST_WORD = 20
 """Characters of a word before the telling one."""
-LONGEST = 4_000
+LONGEST_VALUE = 4_000
 """Characters of one value."""
 _WORDS = ("pass", "pwd", "secret", "token", "cred", "sig", "auth", "jwt", "cookie", "session", "key")
 _TAIL = re.compile(
@@ -56,17 +56,17 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """A call, or a variable named after its content, as in lines of a traceback."""
-_NOTHING = re.compile(r"true|false|none|null|nil", re.IGNORECASE)
+_NO_VALUE = re.compile(r"true|false|none|null|nil", re.IGNORECASE)
 _ORDINARY = re.compile(
     r"\d{1,7}(?:\.\d*)?(?!\w)|(?:true|false|none|null|nil|yes|no|required|optional|unset|missing)(?!\w)|<[^>]{0,60}>$"
     r"|\[[^\]]{0,60}\]$|\*+$|\.+$",
     re.IGNORECASE,
 )
-LEAST = 6
+SHORTEST_VALUE = 6
 """Fewest characters of a value that is hidden for its name alone. Passwords may be shorter."""
 BEHIND_A_SPACE = 16
 """Fewest characters if only a space or the edge of a cell separates it from its name."""
-LEAST_OF_A_PASSWORD = 8
+SHORTEST_PASSWORD = 8
 """Fewest characters of a password on its own line."""
 FULL_LINE = 40
 """Characters of every line but the last of a long secret."""
@@ -140,12 +140,12 @@ def _is_secret(value: str, name: _Name, *, sign: str, quoted: bool) -> bool:
     if not name.is_certain:
         return looks_random(value, BEHIND_A_SPACE)
     if name.is_password and sign != ":":
-        return _NOTHING.fullmatch(value) is None
+        return _NO_VALUE.fullmatch(value) is None
     if _ORDINARY.match(value) or (value.startswith(("/", "./", "~/")) and not looks_random(value)):
         return False
     if quoted or sign != ":":
-        return len(value) >= (4 if quoted else LEAST)
-    return len(value) >= LEAST and is_mixed(value)
+        return len(value) >= (4 if quoted else SHORTEST_VALUE)
+    return len(value) >= SHORTEST_VALUE and is_mixed(value)
 
 
 def _is_drawn(value: str, least: int, name: _Name) -> bool:
@@ -154,7 +154,7 @@ def _is_drawn(value: str, least: int, name: _Name) -> bool:
 
 def _block(text: str, start: int, name: _Name) -> Iterator[tuple[int, int]]:
     """Yield the lines of a YAML block, or the single line after the name."""
-    least = LEAST_OF_A_PASSWORD if name.is_password else BEHIND_A_SPACE
+    least = SHORTEST_PASSWORD if name.is_password else BEHIND_A_SPACE
     for line in range(MOST_LINES):
         found = _BLOCK_LINE.match(text, start)
         if found is None or not (looks_random(found[1], least) or (line and len(found[1]) >= FULL_LINE)):

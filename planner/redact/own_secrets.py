@@ -36,7 +36,7 @@ _NAME_OF_NO_SECRET = re.compile(
     r"|ADDRESS|STREAM|DEVICES|RELEASE|TAG|IMAGE|FLAGS|ARGS|OPTS|OPTIONS)$|^(PLANNER|XDG|LC|DBUS|DEBIAN|PS\d)_?",
     re.IGNORECASE,
 )
-"""Pattern of variables that may hold random text that is no secret: a check sum, the id of a run."""
+"""Pattern of variables that may hold random text that is not a secret: a check sum, the id of a run."""
 FRESH_S = 60
 """Seconds after which the files are read again."""
 DRAWN_CHARACTERS = 20

@@ -54,7 +54,7 @@ def least_and_full(length: str) -> tuple[int, int]:
 
 
 FOLDER = Path(__file__).parent
-LONGEST = 500
+LONGEST_TOKEN = 500
 """Characters examined of one token before it is known to be one; the rest of it is hidden all the same."""
 FEW_CHANGES = 3
 """Capitals that names in camel case have inside."""
@@ -76,7 +76,7 @@ class TokenForm:
     @cached_property
     def whole(self) -> re.Pattern[str]:
         """The token from its beginning on."""
-        return re.compile(f"{class_of(self.characters)}{{{self.least},{LONGEST}}}" if self.least else "")
+        return re.compile(f"{class_of(self.characters)}{{{self.least},{LONGEST_TOKEN}}}" if self.least else "")
 
     @cached_property
     def rest(self) -> re.Pattern[str]:

@@ -14,6 +14,7 @@ from planner.model.owning.site import AlreadyOwned, Room, Site
 from planner.model.prices.offer import Price
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.formula import stated
 from planner.quantity.interval import Interval, sum_of
 
 OWN = "own/"
@@ -54,7 +55,7 @@ def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
     kin = sorted(known for known in catalog.accelerators if spelling(known).startswith(spelling(name)[:4]))
     if 0 < len(kin) <= MOST_NAMED and spelling(name):
         raise InputError(
-            f"{where}.own: '{name}' is no accelerator of the catalog, or may be several.",
+            f"{where}.own: '{name}' is not an accelerator of the catalog, or may be several.",
             fix=f"Write one of: {', '.join(kin)}",
         )
     raise NotFoundError(
@@ -207,7 +208,9 @@ def _rated_kw(node: Node, accelerator: Accelerator, catalog: Catalog) -> Quantit
     count, host = node.accelerators, host_kw(accelerator, node.accelerators, catalog)
     if accelerator.tdp_w is None and accelerator.id != "CPU":
         return None
-    cards = count * (accelerator.tdp_w or 0.0) / 1000
-    rated = sum_of([Interval.exact(cards), interval(host, Unit.KW)])
+    cards = stated(
+        "cards_kw", count * (accelerator.tdp_w or 0.0) / 1000, "kW", f"{count} x {accelerator.tdp_w or 0:g} W"
+    )
+    rated = sum_of([Interval.exact(cards), interval(host, Unit.KW, name="host_kw")])
     source = f"{count} x {accelerator.tdp_w or 0:g} W and a host of {host.value:.3g} kW, {host.source}"
     return to_quantity(rated, Unit.KW, Basis.ASSUMED, source, host.as_of)

@@ -1,4 +1,4 @@
-"""Selection of one price among several rows."""
+"""Selects the price row of an instance among several rows."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from planner.scenario.rows_by_node import rows_by_node
 ANY_REGION = "any"
 """Region of a price that is the same everywhere."""
 LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT, PriceKind.MARKETPLACE)
-"""Kinds that a search considers. They bind no one beyond the work (blocks to the end of a day or a week).
+"""Kinds of price that a search considers: they end with the work (a block with its day or week).
 
-Kinds with their own term need a decision and are listed by hand.
+Kinds with a longer term need a decision, so only a plan that names them uses them.
 """
 TIE_FRACTION = 0.001
 TIE_USD = 0.01
-"""Difference below which prices count as equal; for a price below a dollar, a hundredth of it."""
+"""Prices up to this fraction, or this amount, above the lowest count as equal. Below 1 USD the amount is 1 % of it."""
 
 
 def find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
-    """Return the price row that the option means: the user's own, otherwise that of the most trusted source.
+    """Return the price row of an option's instance: the user's own, otherwise that of the most trusted source.
 
-    The newest of several counts; for spot, the median of recent observations; without a region, the cheapest of these.
-    Returns None if there is no such row: the option may still state its own price.
+    In each region the newest row counts; for spot, the median of recent observations. An option without a region takes
+    the cheapest region. Returns None if there is no such row: the option may still state its own price.
     """
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
@@ -47,9 +47,9 @@ def find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | N
 
 
 def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, region: str | None) -> Price | None:
-    """Return the row to use for an instance on these terms, the user's own first; None if there is none.
+    """Return the row to use for an instance and kind of price, the user's own first; None if there is none.
 
-    Without a region the cheapest one. A row may state the reason why there is no price.
+    Without a region it is the cheapest region's. A row without an amount states why there is no price.
     """
     for layer in (catalog.own_prices, catalog.prices):
         rows = [row for row in rows_by_node(layer).get(node_id, []) if row.price_kind is kind]
@@ -69,10 +69,9 @@ def prices_by_terms(
     regions: Collection[str] | None = None,
     said_on: date | None = None,
 ) -> Iterator[tuple[str, PriceKind, Price]]:
-    """Yield every instance that has a price of these kinds, with the row to use for each of these terms.
+    """Yield every instance and kind of price with the row to use, as `current_price` finds it, for all at once.
 
-    Looks in some regions only, or anywhere. The row is that of `current_price`, for all instances at once. With
-    `said_on` (today), it is that of the cheapest region in which its source says that the machine is available, if any.
+    `regions` limits the search. `said_on` (today) prefers regions whose source says that the machine is available.
     """
     grouped: dict[tuple[str, PriceKind], tuple[list[Price], list[Price]]] = {}
     for layer, rows in enumerate((catalog.own_prices, catalog.prices)):
@@ -93,14 +92,14 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
 
 
 @dataclass(frozen=True)
-class _HeldPrice:
+class _ComparedPrice:
     """A row compared with the newest one of its instance and kind."""
 
     row: Price
     usd: float
-    """Price for the comparison: higher than stated, the longer it is outdated."""
-    may_be_had: bool
-    """True unless its source says no and is not outdated."""
+    """Price for the comparison: the stated one times a factor that grows with the days for which it is outdated."""
+    may_be_available: bool
+    """False if a source that is not outdated says that the machine is not available."""
 
 
 def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on: date | None = None) -> Price | None:
@@ -108,13 +107,13 @@ def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on:
 
     Sold-out machines come last, and after them those missing from a later complete list of the provider. An outdated
     price competes with fresh ones at a penalty that grows with its age. Among prices within a thousandth or a cent of
-    the lowest, the newest is taken. A spot price observed 30 days before the others is not compared at all, because all
-    of them may have risen since.
+    the lowest, the newest is taken. A spot price over 30 days older than the newest is not compared at all, because
+    spot prices may have risen since.
     """
-    places: dict[str, list[Price]] = {}
+    rows_by_region: dict[str, list[Price]] = {}
     for row in listed_of(rows):
-        places.setdefault(row.region, []).append(row)
-    current = [row for place in places.values() for row in _of_region(place)]
+        rows_by_region.setdefault(row.region, []).append(row)
+    current = [row for region_rows in rows_by_region.values() for row in _region_rows(region_rows)]
     if said_on is not None:
         current = [row for row in current if row.available and not row.is_stale(said_on)] or current
     newest = max((row.as_of for row in current if row.amount is not None), default=None)
@@ -125,10 +124,12 @@ def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on:
         days = (newest - row.as_of).days
         if row.amount is None or (row.price_kind in FAST_KINDS and days > STALE_DAYS):
             continue
-        over = days - row.stale_days
-        factor = 1.0 if defaults is None else defaults.firm_factor(over)
-        prices.append(_HeldPrice(row, row.amount * factor, may_be_had=row.available is not False or over > 0))
-    prices = [price for price in prices if price.may_be_had] or prices
+        outdated_days = days - row.stale_days
+        factor = 1.0 if defaults is None else defaults.firm_factor(outdated_days)
+        prices.append(
+            _ComparedPrice(row, row.amount * factor, may_be_available=row.available is not False or outdated_days > 0)
+        )
+    prices = [price for price in prices if price.may_be_available] or prices
     least = min(price.usd for price in prices)
     most = least + max(TIE_FRACTION * least, min(TIE_USD, 0.01 * least))
     return min(
@@ -137,13 +138,13 @@ def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on:
 
 
 def in_use(rows: Sequence[Price]) -> list[Price]:
-    """Return the rows of one instance, kind and region whose price a plan uses; for spot, that of the median."""
+    """Return the rows of one instance, kind and region whose price a plan uses; for spot, the row with the median."""
     chosen = selected(rows)
     return [median_row(chosen)] if chosen[0].price_kind in FAST_KINDS else chosen
 
 
-def _of_region(rows: list[Price]) -> list[Price]:
-    """Return the rows of one region that count: the median of a spot price, otherwise one for each zone."""
+def _region_rows(rows: list[Price]) -> list[Price]:
+    """Return the rows of one region to compare: for spot one row with the median price, otherwise one for each zone."""
     chosen = selected(rows)
     return [median_of(chosen)] if chosen[0].price_kind in FAST_KINDS else chosen
 
@@ -151,9 +152,9 @@ def _of_region(rows: list[Price]) -> list[Price]:
 def selected(rows: Sequence[Price]) -> list[Price]:
     """Return the rows of one instance, kind and region that count; several if they differ by zone, or for spot.
 
-    The user's own come first. Otherwise they are the newest rows of the most trusted origin (`PriceOrigin`) that is not
-    outdated: its newest row may be older than the newest of all by no more than such a price keeps. For spot and
-    marketplace prices in files, all rows within `LATELY_DAYS` before the newest count.
+    If the user has rows, only those count. Otherwise the newest rows of the most trusted origin (`PriceOrigin`) count.
+    An origin is passed over if its newest row is older than the newest of all by more than the kind's `stale_days`.
+    For spot and marketplace prices in files, all rows within `LATELY_DAYS` before the origin's newest count.
     """
     own = [row for row in rows if row.origin is PriceOrigin.USER]
     rows = own or listed_of(rows)

@@ -92,7 +92,7 @@ if __name__ == "__main__":
 
 def stop_until_logged_in(words: Words) -> None:
     """Show only a login button until the visitor is logged in. Do nothing if the server has no login."""
-    if not _asked_for():
+    if not _has_login():
         return
     if st.user.get("is_logged_in"):
         return
@@ -101,7 +101,7 @@ def stop_until_logged_in(words: Words) -> None:
     st.stop()
 
 
-def _asked_for() -> bool:
+def _has_login() -> bool:
     try:
         return "auth" in st.secrets
     except StreamlitSecretNotFoundError:

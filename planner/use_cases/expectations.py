@@ -11,7 +11,7 @@ import re
 from pydantic import TypeAdapter
 
 from planner.launcher.bench.bench import BenchSettings, global_batch_of, lora_document
-from planner.launcher.collect.expectations import Expect, Expected
+from planner.launcher.collect.expectations import Expected, GetExpected
 from planner.launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
@@ -36,7 +36,7 @@ ESTIMATE_TOO_HIGH = 1.1
 """Factor by which a memory estimate may be too high. Estimates are within 10 % of the recorded H100 runs."""
 
 
-def expect_from(catalog: Catalog) -> Expect:
+def expect_from(catalog: Catalog) -> GetExpected:
     """Return the function that computes the expected values of a result on an accelerator of this catalog."""
 
     def expect(result: NodeResult, accelerator: str) -> Expected:

@@ -177,7 +177,7 @@ def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> S
         )
     if devices % split.devices:
         raise InputError(
-            f"{devices} accelerators are no multiple of tensor {split.tensor} x pipeline {split.pipeline} x context "
+            f"{devices} accelerators are not a multiple of tensor {split.tensor} x pipeline {split.pipeline} x context "
             f"{split.context} = {split.devices}.",
             fix=f"Write --gpus {split.devices * -(-devices // split.devices)}, or divide less.",
         )

@@ -1,4 +1,4 @@
-"""Refreshes prices, shows them and their history, checks price files, and reads private price books."""
+"""Fetches prices, shows them and their history, checks price files, and reads private price books."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def refresh(
 ) -> RefreshDocument:  # fmt: skip
     """Fetch prices from all sources at once and store every observation. A failing source is reported.
 
-    Each source is stored when it answers, so a stopped refresh loses only the sources without an answer. A damaged file
-    of fetched prices is set aside first. Raises PriceSourceError if no source brought a price.
+    Each source is stored when it answers, so an interrupted refresh loses only the sources that had not answered. A
+    damaged file of fetched prices is set aside first. Raises PriceSourceError if no source returned a price.
     """
     store = PriceStore(workspace_dir(home))
     reports: list[SourceReport] = []
@@ -69,10 +69,10 @@ def refresh(
     if not any(report.prices for report in reports):
         problems = " ".join(problem for report in reports for problem in report.problems)
         reasons = [f"{reason} ({rows})" for report in reports for reason, rows in report.left_out.items()]
-        problems = problems or f"All that came was left out: {'; '.join(reasons[:3])}." if reasons else problems
+        problems = problems or f"Every fetched price was left out: {'; '.join(reasons[:3])}." if reasons else problems
         raise PriceSourceError(
-            f"no price was fetched; what was known is kept. {problems}".strip(),
-            fix="See what is known, and how old it is: planner prices show",
+            f"no price was fetched; the known prices are kept. {problems}".strip(),
+            fix="See the known prices and their age: planner prices show",
         )
     bundled = [price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED]
     marked, fetched = with_marks(bundled, store.current(), store.lists())
@@ -151,15 +151,15 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
     accelerator, count = carried(price, catalog.nodes) or (None, None)
     today = now.date()
     net = None if book is None else net_of(price, book, on=today)
-    ours = None if book is None else net.amount if net else price.amount
+    net_amount = None if book is None else net.amount if net else price.amount
     return PriceRow.model_construct(
         **{name: getattr(price, name) for name in Price.model_fields if name in PriceRow.model_fields}
         | {
             "item": price.node, "accelerator": accelerator, "accelerators": count, "used": used,
             "usd_per_accelerator_hour": usd_per_accelerator_hour(price, catalog.nodes),
             "age_days": price.age_days(today), "stale": price.is_stale(today),
-            "net_usd_per_hour": ours if price.usd_per_hour is not None else None,
-            "net_usd_per_million_tokens": ours if price.usd_per_hour is None else None,
+            "net_usd_per_hour": net_amount if price.usd_per_hour is not None else None,
+            "net_usd_per_million_tokens": net_amount if price.usd_per_hour is None else None,
             "net_because": None if net is None else "; ".join(net.steps),
         }
     )  # fmt: skip

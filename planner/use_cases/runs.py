@@ -18,7 +18,7 @@ from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.launcher.bench.bench import BenchSettings, ProbeSettings, spec_of
 from planner.launcher.bench.local import run_local
-from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.expectations import GetExpected
 from planner.launcher.collect.probe_record import is_probe, probe_record_of
 from planner.launcher.collect.record import record_of
 from planner.model.answer.sweep_answer import RatioDocument, SweepDocument
@@ -93,7 +93,7 @@ SIZE = re.compile(r"(?<=\d) +(?=gi?b?\b)", re.IGNORECASE)
 FIX = "Give a run record, or the result.json that the benchmark wrote."
 
 
-def records_in(path: Path, expect: Expect) -> list[RunRecord]:
+def records_in(path: Path, expect: GetExpected) -> list[RunRecord]:
     """Return the runs in a file of any known kind. `expect` computes the expected values of benchmark results."""
     data = read_run_file(path)
     return READERS.get(str(data.get("kind")), _record)(data, str(path), expect)
@@ -135,22 +135,25 @@ def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
     return parse_model(RunRecord, data, where=where, fix="See the schema with: planner schema run")
 
 
-def _record(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecord]:  # noqa: ARG001  as READERS want it
+def _record(data: dict[str, Any], where: str, expect: GetExpected) -> list[RunRecord]:  # noqa: ARG001  as READERS want it
     return [parse_run(data, where=where)]
 
 
-def _result(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecord]:
+def _result(data: dict[str, Any], where: str, expect: GetExpected) -> list[RunRecord]:
     return [record_of([data], aliases=accelerator_aliases(), where=where, expect=expect)]
 
 
-def _exported(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecord]:  # noqa: ARG001
+def _exported(data: dict[str, Any], where: str, expect: GetExpected) -> list[RunRecord]:  # noqa: ARG001
     listed = data.get("runs")
     if not isinstance(listed, list) or not all(isinstance(run, dict) for run in listed):
         raise InputError(f"{where}: runs: must be a list of run records.", fix="Write it with: planner runs export")
     return [parse_run(run, where=f"{where}: run {index}") for index, run in enumerate(listed)]
 
 
-READERS: dict[str, Callable[[dict[str, Any], str, Expect], list[RunRecord]]] = {"result": _result, "runs": _exported}
+READERS: dict[str, Callable[[dict[str, Any], str, GetExpected], list[RunRecord]]] = {
+    "result": _result,
+    "runs": _exported,
+}
 """Readers by the `kind` of a file. A run record has no kind."""
 
 

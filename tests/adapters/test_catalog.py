@@ -94,7 +94,7 @@ def test_an_empty_workspace_changes_nothing(tmp_path: Path) -> None:
     ("make", "told"),
     [
         pytest.param(Path.mkdir, "is a folder, not a file", id="a folder"),
-        pytest.param(os.mkfifo, "is no ordinary file", id="a pipe"),
+        pytest.param(os.mkfifo, "is not an ordinary file", id="a pipe"),
         pytest.param(lambda path: path.symlink_to(path.name), "cannot be read", id="a link to itself"),
         pytest.param(lambda path: path.symlink_to("elsewhere"), "there is no such file", id="a link to nothing"),
     ],

@@ -81,10 +81,10 @@ def test_a_truncated_document_is_an_error(tree, data):
 @pytest.mark.parametrize(
     ("text", "where", "words"),
     [
-        pytest.param("a: 1\nb: 2\na: 3\n", "p.yaml", "p.yaml:3: .*'a' stands twice", id="YAML"),
-        pytest.param("x:\n  a: 1\n  a: 1\n", "p.yaml", "p.yaml:3: .*'a' stands twice", id="YAML, inside, equal"),
-        pytest.param('{"x": {"a": 1, "a": 1}}', "p.json", "p.json: .*'a' stands twice", id="JSON"),
-        pytest.param("1: a\n1: b\n", "p.yaml", "p.yaml:2: .*'1' stands twice", id="a number as key"),
+        pytest.param("a: 1\nb: 2\na: 3\n", "p.yaml", "p.yaml:3: .*'a' appears twice", id="YAML"),
+        pytest.param("x:\n  a: 1\n  a: 1\n", "p.yaml", "p.yaml:3: .*'a' appears twice", id="YAML, inside, equal"),
+        pytest.param('{"x": {"a": 1, "a": 1}}', "p.json", "p.json: .*'a' appears twice", id="JSON"),
+        pytest.param("1: a\n1: b\n", "p.yaml", "p.yaml:2: .*'1' appears twice", id="a number as key"),
     ],
 )
 def test_a_key_stands_once(text, where, words):
@@ -101,7 +101,7 @@ def test_a_merged_key_may_be_given_again():
     "text", ["a: 2027-02-30", "a: 2027-13-01", "a: 2027-01-01 25:00:00"], ids=["30 February", "month 13", "hour 25"]
 )
 def test_a_date_that_does_not_exist(text):
-    with pytest.raises(InputError, match=r"p.yaml:1: .*is no date"):
+    with pytest.raises(InputError, match=r"p.yaml:1: .*is not a date"):
         parse_mapping(text, where="p.yaml")
 
 

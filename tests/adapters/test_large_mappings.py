@@ -72,5 +72,5 @@ def test_of_very_many_mistakes_the_first_are_shown_without_their_values() -> Non
         parse_model(Plan, {"schema_version": 1, "options": options}, where="plan.json", text="{}")
     lines = caught.value.message.splitlines()
     assert len(lines) == 11
-    assert "plan.json: options.0.node: is no key that the planner knows; check its spelling or take it out." in lines
+    assert "plan.json: options.0.node: is not a key that the planner knows; check its spelling or take it out." in lines
     assert int(lines[-1].removeprefix("... and ").removesuffix(" more.").replace(",", "")) >= 300_000 - 10

@@ -52,11 +52,11 @@ def test_a_file_of_the_first_format_is_still_read():
         pytest.param(GOOD.replace("21.5", '"21,5"'), ["usd_per_hour: has a comma", "decimal point, 21.5"], id="comma"),
         pytest.param(GOOD.replace("21.5", "21,5"), ["has 8 cells, the header has 7", "with a point"], id="bare comma"),
         pytest.param(GOOD.replace("21.5", "cheap"), ["usd_per_hour", "'cheap'"], id="a word"),
-        pytest.param(GOOD.replace("21.5", "0"), ["a price of 0 is no price", "no_price_reason"], id="zero"),
+        pytest.param(GOOD.replace("21.5", "0"), ["a price of 0 is not a price", "no_price_reason"], id="zero"),
         pytest.param(GOOD.replace("21.5", "-3"), ["usd_per_hour", "'-3'"], id="negative"),
         pytest.param(GOOD.replace("21.5", ""), ["needs either usd_per_hour or no_price_reason"], id="nothing"),
-        pytest.param(GOOD.replace("2026-11-20", "20.11.2026"), ["as_of: is no date", "2026-11-21"], id="bad date"),
-        pytest.param(GOOD.replace("2026-11-20", "2026-02-30"), ["as_of: is no date"], id="no such day"),
+        pytest.param(GOOD.replace("2026-11-20", "20.11.2026"), ["as_of: is not a date", "2026-11-21"], id="bad date"),
+        pytest.param(GOOD.replace("2026-11-20", "2026-02-30"), ["as_of: is not a date"], id="no such day"),
         pytest.param(GOOD.replace("2026-11-20", ""), ["as_of"], id="no date"),
         pytest.param(GOOD.replace("on_demand", "monthly"), ["price_kind", "'monthly'"], id="unknown kind"),
         pytest.param(f"{GOOD}\n{GOOD}", ["stands already in line 2", "aws/p4d.24xlarge"], id="twice"),
@@ -76,7 +76,7 @@ def test_a_wrong_cell_says_where_what_and_how_to_mend_it(line, words):
     [
         pytest.param(f"{HEADER},colour", ["mine.csv:1: colour: no such column"], id="unknown column"),
         pytest.param(HEADER.replace(",as_of", ""), ["mine.csv:1: as_of: is missing"], id="no date column"),
-        pytest.param(f"{HEADER},region", ["mine.csv:1: region: stands twice"], id="column twice"),
+        pytest.param(f"{HEADER},region", ["mine.csv:1: region: appears twice"], id="column twice"),
         pytest.param("", ["provider: is missing"], id="empty file"),
     ],
 )

@@ -16,7 +16,7 @@ def test_a_probe_is_read_with_the_catalog_and_never_written_over(tmp_path: Path)
     path = store.add(probe("probe-one", 1.0))
 
     assert load_catalog(tmp_path).probes == {"probe-one": probe("probe-one", 1.0)}
-    assert store.add(probe("probe-one", 1.0)) == path, "the same twice is no error"
+    assert store.add(probe("probe-one", 1.0)) == path, "the same twice is not an error"
     with pytest.raises(StoreError, match="another probe already has the id 'probe-one'"):
         store.add(probe("probe-one", 2.0))
 

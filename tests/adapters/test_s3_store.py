@@ -148,7 +148,7 @@ def test_of_two_writers_with_the_same_ids_exactly_one_wins_each(bucket):
 class TestStoreRefusals:
     @pytest.mark.parametrize("address", ["s3:/bucket", "s3://", "s3://UPPER/x", "gs://bucket", "s3://a_b/c"])
     def test_a_place_that_is_none_is_refused_before_anything_is_asked(self, address):
-        with pytest.raises(InputError, match=r"is no place on S3\. Write s3://bucket"):
+        with pytest.raises(InputError, match=r"is not a place on S3\. Write s3://bucket"):
             S3Store(address)
 
     @pytest.mark.usefixtures("aws")
@@ -244,8 +244,8 @@ class TestWhichStore:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("runs: gs://bucket/runs", "'gs://bucket/runs' is no place on S3"),
-            ("runs: s3:/bucket", "'s3:/bucket' is no place on S3"),
+            ("runs: gs://bucket/runs", "'gs://bucket/runs' is not a place on S3"),
+            ("runs: s3:/bucket", "'s3:/bucket' is not a place on S3"),
             ("run: s3://bucket", "settings.yaml"),
             ('runs: "\\0"', "a control character"),
         ],

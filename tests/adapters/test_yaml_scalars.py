@@ -65,7 +65,7 @@ def test_it_is_text_in_quotes_and_in_the_files_of_others(text):
 
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
 def test_json_has_no_infinity(word):
-    with pytest.raises(InputError, match=f"p.json: {word} is no number in JSON"):
+    with pytest.raises(InputError, match=f"p.json: {word} is not a number in JSON"):
         parse_mapping(f'{{"a": [{word}]}}', where="p.json")
     assert parse_mapping(f'{{"a": {word}}}', where="p.json", foreign=True)  # configurations of Mamba have it
 

@@ -28,9 +28,9 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         pytest.param("a: \0\n", ["is not YAML", "control characters"], id="a NUL character"),
         pytest.param(b"name: \xff\xfe\n", ["is not UTF-8 text", "byte 6"], id="not UTF-8"),
         pytest.param(GOOD_PLAN.encode("utf-16"), ["is not UTF-8 text"], id="UTF-16"),
-        pytest.param(replaced(EPOCHS, "epochs: 10, epochs: 20"), ["'epochs' stands twice"], id="a key twice"),
-        pytest.param(GOOD_PLAN + "name: again\n", ["'name' stands twice"], id="a key twice at the top"),
-        pytest.param(replaced(EPOCHS, "epcohs: 10"), ["work.epcohs", "no key"], id="unknown key"),
+        pytest.param(replaced(EPOCHS, "epochs: 10, epochs: 20"), ["'epochs' appears twice"], id="a key twice"),
+        pytest.param(GOOD_PLAN + "name: again\n", ["'name' appears twice"], id="a key twice at the top"),
+        pytest.param(replaced(EPOCHS, "epcohs: 10"), ["work.epcohs", "not a key"], id="unknown key"),
         pytest.param(replaced("work:", "wrok:"), ["wrok", "work: is missing"], id="unknown key at the top"),
         pytest.param(replaced(EPOCHS, "epochs: -1"), [AT_EPOCHS, "greater than 0", "-1"], id="negative"),
         pytest.param(replaced(EPOCHS, "epochs: 0"), [AT_EPOCHS, "greater than 0"], id="zero"),
@@ -44,7 +44,7 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         pytest.param(replaced(EPOCHS, "epochs: 10 000"), [AT_EPOCHS, "'10 000'"], id="a number with a space"),
         pytest.param(replaced(EPOCHS, "epochs: true"), [AT_EPOCHS, "True"], id="bool for a number"),
         pytest.param(replaced(EPOCHS, "epochs: [10]"), [AT_EPOCHS, "number"], id="a list for a number"),
-        pytest.param(replaced(EPOCHS, f"epochs: {'9' * 5000}"), ["is no whole number"], id="5,000 digits"),
+        pytest.param(replaced(EPOCHS, f"epochs: {'9' * 5000}"), ["is not a whole number"], id="5,000 digits"),
         pytest.param(replaced("runs: 50", "runs: 1.5"), ["campaign.runs", "integer", "1.5"], id="half a run"),
         pytest.param(replaced("runs: 50", "runs: true"), ["campaign.runs", "True"], id="bool for a count"),
         pytest.param(replaced("0.12", "-0.12"), ["electricity_usd_per_kwh", "-0.12"], id="negative tariff"),
@@ -134,7 +134,7 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
             id="deadline before start",
         ),
         pytest.param(
-            replaced("deadline: 2027-06-30", "deadline: 2027-13-30"), ["'2027-13-30' is no date"], id="no such month"
+            replaced("deadline: 2027-06-30", "deadline: 2027-13-30"), ["'2027-13-30' is not a date"], id="no such month"
         ),
         pytest.param(replaced("deadline: 2027-06-30", "deadline: soon"), ["campaign.deadline", "date"], id="no date"),
         pytest.param(replaced("schema_version: 1", "schema_version: 2"), ["newer", "Update"], id="newer schema"),
@@ -165,7 +165,7 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         pytest.param(aliases(20), ["with its aliases it holds over 100,000 values"], id="an alias bomb"),
         pytest.param("a: &a [*a]\n", ["an alias stands for the value that it is in"], id="an alias of itself"),
         pytest.param(replaced(EPOCHS, "epochs: !!python/name:os.system"), ["is not YAML"], id="a Python object"),
-        pytest.param(replaced(EPOCHS, "epochs: !!int ten"), ["'ten' is no whole number"], id="a tag that lies"),
+        pytest.param(replaced(EPOCHS, "epochs: !!int ten"), ["'ten' is not a whole number"], id="a tag that lies"),
     ],
 )
 def test_a_wrong_plan(planner, plan_file, content, words, as_json):
@@ -202,7 +202,7 @@ class TestFiles:
         one_error(planner("estimate", path), name, "100.0 MB")
 
     def test_an_endless_file(self, planner):
-        one_error(planner("estimate", "/dev/zero"), "/dev/zero: is no ordinary file")
+        one_error(planner("estimate", "/dev/zero"), "/dev/zero: is not an ordinary file")
 
     @pytest.mark.parametrize(
         "command",
@@ -219,7 +219,7 @@ class TestFiles:
     )
     def test_a_pipe_that_nobody_writes_to(self, planner, tmp_path, command):
         os.mkfifo(tmp_path / "pipe.yaml")
-        one_error(planner(*command.split(), tmp_path / "pipe.yaml"), "pipe.yaml: is no ordinary file")
+        one_error(planner(*command.split(), tmp_path / "pipe.yaml"), "pipe.yaml: is not an ordinary file")
 
     def test_a_record_of_100_mb(self, planner, tmp_path):
         path = tmp_path / "record.json"
@@ -231,7 +231,7 @@ class TestFiles:
         ("text", "words"),
         [
             pytest.param('{"schema_version": 1,\n "name": "x"', [":2: is not JSON", "ends too early"], id="truncated"),
-            pytest.param('{"a": 1, "a": 2}', ["'a' stands twice"], id="a key twice"),
+            pytest.param('{"a": 1, "a": 2}', ["'a' appears twice"], id="a key twice"),
             pytest.param('{"a": ' + "9" * 5000 + "}", ["too many digits"], id="5,000 digits"),
             pytest.param('{"a": ' + "[" * 400_000 + "]" * 400_000 + "}", ["nested too deeply"], id="deep nesting"),
             pytest.param('{"name": "\\ud800"}', ["plan.json"], id="half a character"),

@@ -71,7 +71,7 @@ options: [{{run: {record["id"]}, power_kw: 0.1}}]
         pytest.param(["bench", "cpu-smoke", "--gpus", "0"], "--gpus is 0", id="no device"),
         pytest.param(["bench", "cpu-smoke", "--micro-batch", "many"], "neither a number nor auto", id="micro-batch"),
         pytest.param(["bench", "cpu-smoke", "--global-batch", "0"], "--global-batch is 0", id="no global batch"),
-        pytest.param(["bench", "cpu-smoke", "--global-batch", "6"], "6 is no multiple of micro-batch", id="batch"),
+        pytest.param(["bench", "cpu-smoke", "--global-batch", "6"], "6 is not a multiple of micro-batch", id="batch"),
         pytest.param(["bench", "cpu-smoke", "--mode", "best"], "best", id="mode"),
         pytest.param(
             ["bench", "cpu-smoke", "--mode", "tuned", "--micro-batch", "4"], "names one", id="tuned and a micro-batch"

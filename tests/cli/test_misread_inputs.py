@@ -46,7 +46,7 @@ def test_a_record_with_what_is_no_number_in_json(planner, plan_file, word):
     record = json.loads(GOOD_RECORD)
     record["samples_per_s"] = "HERE"
     path = plan_file(json.dumps(record).replace('"HERE"', word), "record.json")
-    one_error(planner("runs", "add", path), f"{word} is no number in JSON")
+    one_error(planner("runs", "add", path), f"{word} is not a number in JSON")
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_an_unknown_key_is_refused_without_showing_it(planner, plan_file):
     path = plan_file(GOOD_PLAN + f"{TOKEN}: 1\n")
     answer = planner("estimate", path)
     assert answer.code == 2
-    assert "no key" in answer.err
+    assert "not a key" in answer.err
     assert WARNING in answer.err
     assert PARTS[1] not in answer.out + answer.err
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.present import option_marks
-from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE
-from planner.present.columns.written_columns import WRITTEN
+from planner.present.columns.registry import COLUMNS
 from planner.present.columns.year_columns import LOCAL, WRITTEN_OF_YEARS
 
 ROOT = Path(__file__).parents[2]
@@ -24,18 +23,12 @@ SCREENS = ("memory_screen", "recommendation_screen")
 
 
 def registered_titles() -> set[str]:
-    """Return the titles of all columns of a layout, of those that `--columns` adds, and of those of years."""
-    of_options = {
-        COLUMNS[key].titles.get(table, COLUMNS[key].title)
-        for table, keys in LAYOUTS.items()
-        for key in keys
-        if key != MORE
-    }
-    on_request = {title for column in WRITTEN for title in (column.title, *column.titles.values())}
+    """Return the titles of every column that a table of options or of years can have."""
+    of_options = {title for column in COLUMNS.values() for title in (column.title, *column.titles.values())}
     of_years = {
         title for column in WRITTEN_OF_YEARS if column.key != LOCAL for title in (column.title, *column.titles.values())
     }
-    return (of_options | on_request | of_years) - {""}
+    return (of_options | of_years) - {""}
 
 
 def written_titles() -> set[str]:

@@ -19,7 +19,10 @@ FIRST_WORDS = re.compile(
     r"(Of|As|By|In|The same|Whether|What|Who|Whose|Which|When|Where|That|From|To|For|With|How|Null|Left out)\b"
 )
 """Words that no docstring starts with. Start with a verb, or describe an attribute with a noun phrase."""
-FIRST_WORDS_OF_FUNCTIONS = re.compile(rf"{FIRST_WORDS.pattern}|(A|An|The|This|Its|Every|All|How|True|Also)\b")
+FIRST_WORDS_OF_FUNCTIONS = re.compile(
+    rf"{FIRST_WORDS.pattern}|(A|An|The|This|Its|Every|All|How|True|Also|Bytes|Cost|Yearly|Full|Hours|Share|Capital|Energy"
+    r"|Emissions|Power|Wall-clock|Training|FLOPs|Parameters|Number|Seconds)\b"
+)
 """Words that no function's docstring starts with, because they do not begin a sentence with a verb."""
 BANNED_WORDS = re.compile(
     r"\b(whoever|nobody|so (?:many|much)|what is left|foretell|foretells|foretold|as nobody|wherefore)\b",

@@ -25,7 +25,7 @@ import pytest
 import yaml
 
 from planner.launcher.backends.sky.backend import SkyBackend
-from planner.launcher.collect.record import GOOD_ENDS
+from planner.launcher.collect.record import GOOD_EXITS
 from planner.launcher.plan.backend import Launch, LaunchPhase
 from planner.launcher.plan.bill import TimeCaps
 from planner.launcher.plan.target import LaunchProvider, Target
@@ -272,7 +272,7 @@ def test_a_machine_that_everybody_forgot_takes_itself_down(stage, tmp_path, monk
         into.mkdir()
         collected = backend.collect(launch, into)
         assert collected.complete
-        assert json.loads(collected.results[0].read_text(encoding="utf-8"))["exit_reason"] in GOOD_ENDS
+        assert json.loads(collected.results[0].read_text(encoding="utf-8"))["exit_reason"] in GOOD_EXITS
         wait_for(lambda: backend.verify_down(launch).down, said="the node's own shutdown")
         assert stage.instances()["forgotten"] == "terminated"
     finally:

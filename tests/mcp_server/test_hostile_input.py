@@ -178,13 +178,15 @@ def test_a_name_with_characters_that_no_name_holds(agent: Agent, text: str) -> N
         pytest.param("ask", {"workload": "llama3-8b", "tokens": 1e300}, "less than or equal", id="a large number"),
         pytest.param("ask", {"workload": "llama3-8b", "tokens": -1}, "greater than 0", id="below zero"),
         pytest.param("ask", {"workload": "llama3-8b", "runs": 10**400}, "runs", id="a number of 400 digits"),
-        pytest.param("ask", {f"a{n}": n for n in range(20_000)}, "no argument of this tool", id="many arguments"),
+        pytest.param("ask", {f"a{n}": n for n in range(20_000)}, "not an argument of this tool", id="many arguments"),
         pytest.param("ask", {"workload": {"a": [1] * 100_000}}, "workload", id="another type"),
         pytest.param("compare", {"plan": "huge.yaml"}, "MB", id="a large file"),
         pytest.param("compare", {"plan": "deep.yaml"}, "deep.yaml", id="a deep file"),
         pytest.param("explain", {"answer_id": "../../etc/passwd"}, "pattern", id="a path for an id"),
         pytest.param("explain", {"answer_id": "0" * 12}, "no answer", id="an id that was never given"),
-        pytest.param("ask", {"workload": "llama3-8b", "budget_usd": 5}, "budget_usd: is no arg", id="a misspelling"),
+        pytest.param(
+            "ask", {"workload": "llama3-8b", "budget_usd": 5}, "budget_usd: is not an arg", id="a misspelling"
+        ),
     ],
 )
 def test_a_wrong_input_is_one_short_sentence(agent: Agent, tool: str, arguments: dict[str, Any], says: str) -> None:

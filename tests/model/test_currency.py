@@ -37,11 +37,13 @@ def test_a_currency_of_the_standard(code):
     ],
 )
 def test_another_word_is_refused_and_the_code_is_named(written, meant):
-    with pytest.raises(ValidationError, match=f"'{written}' is no currency of ISO 4217.*did you mean .*{meant}"):
+    with pytest.raises(
+        ValidationError, match=f"'{written}' is not a currency code of ISO 4217.*did you mean .*{meant}"
+    ):
         currency(written)
 
 
 @pytest.mark.parametrize("written", ["XAU", "XTS", "CLF", "1234567", "", "QQQ"])
 def test_what_nobody_is_paid_in_is_refused(written):
-    with pytest.raises(ValidationError, match="is no currency of ISO 4217"):
+    with pytest.raises(ValidationError, match="is not a currency code of ISO 4217"):
         currency(written)

@@ -1,4 +1,4 @@
-"""Values that a person writes are read as they stand: text is no number, 1 no flag, seconds no day."""
+"""Values that a person writes are read as they stand: text is not a number, 1 is not a flag, seconds are not a day."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_attention_inside_windows_by_hand() -> None:
 
 
 def moved(image_size: int) -> list[float]:
-    """Numbers that window attention moves forward to divide the patches, block by block."""
+    """Return the numbers that window attention moves forward to divide the patches, block by block."""
     network = tiny(kind="swin", image_size=image_size, blocks=(2,), width=8, heads=2, window=7)
     operators = operators_of(network)
     before = [place - 2 for place, each in enumerate(operators) if each.kind == "windows"]
@@ -122,8 +122,8 @@ def test_branches_are_joined_and_repeated() -> None:
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        pytest.param({"kind": "mobile", "stages": ["ir_r2"], "stem": 8, "head": 8}, "is no stage", id="stage"),
-        pytest.param({"kind": "branches", "stages": ["3x3-4"]}, "is no step", id="step"),
+        pytest.param({"kind": "mobile", "stages": ["ir_r2"], "stem": 8, "head": 8}, "is not a stage", id="stage"),
+        pytest.param({"kind": "branches", "stages": ["3x3-4"]}, "is not a step", id="step"),
         pytest.param({"kind": "branches", "stages": ["( 1x1>4 / max3"]}, "not closed", id="open bracket"),
         pytest.param({"kind": "branches", "stages": ["1x1>4 )"]}, "not opened", id="closed bracket"),
         pytest.param({"kind": "branches", "stages": ["( 1x1>4 / max3s2 )"]}, "cannot be joined", id="sizes"),

@@ -111,14 +111,22 @@ def test_another_constant_changes_the_text_as_well_as_the_number(name: str) -> N
     assert (moved == 0) == (name in WITHOUT_CONSTANTS)
 
 
-def test_other_errors_of_estimates_change_the_text_of_the_chance_to_fit(monkeypatch) -> None:
+def test_other_errors_of_estimates_change_the_inputs_of_the_chance_to_fit(monkeypatch) -> None:
     function, inputs = CASES["fit"]
     (before,) = _recorded(function, inputs).values()
-    monkeypatch.setattr("planner.speed.memory.chance.SPREADS", ((0.5, 0.045), (0.5, 0.2)))
+    spreads = {"usual": (0.5, 0.045), "large": (0.5, 0.2)}
+    monkeypatch.setattr("planner.speed.memory.chance.SPREADS", spreads)
     (after,) = _recorded(function, inputs).values()
     assert after[0] != pytest.approx(before[0])
-    assert after[1] != before[1]
     assert after[2] == pytest.approx(after[0], rel=1e-9)
+    with recording():
+        (shown,) = printed(_numbers(function(**inputs)))
+    numbers = {given.name: given.value for given in shown.inputs if given.name.endswith("_errors")}
+    assert numbers == {
+        f"{what}_of_{kind}_errors": value
+        for kind, spread in spreads.items()
+        for what, value in zip(("share", "width"), spread, strict=True)
+    }
 
 
 def _mutants(function: Any) -> Iterator[Callable[..., Any]]:

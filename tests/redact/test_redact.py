@@ -99,7 +99,7 @@ def test_what_the_environment_and_the_files_of_credentials_hold_is_hidden_in_any
     for name, value in values.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_SESSION_TOKEN", "short")  # stands in ordinary text by chance
-    monkeypatch.setenv("SSL_KEY", str(tmp_path))  # a path is no secret
+    monkeypatch.setenv("SSL_KEY", str(tmp_path))  # a path is not a secret
     (tmp_path / ".aws").mkdir()
     (tmp_path / ".aws" / "credentials").write_text("[default]\naws_secret_access_key = from-the-aws-file\n")
     (tmp_path / ".netrc").write_text("machine h login me password from-netrc\n")

@@ -331,8 +331,8 @@ def _check_float8(spec: Spec, where: str) -> None:
         raise SpecError(f"{where}: precision: float8 trains all weights; it does not go with method {spec.method!r}.")
     if spec.micro_batch * spec.tokens_per_sample % FLOAT8_MULTIPLE:
         raise SpecError(
-            f"{where}: micro_batch: {spec.micro_batch} x seq_len {spec.seq_len} is no multiple of {FLOAT8_MULTIPLE}, "
-            "which float8 products need."
+            f"{where}: micro_batch: {spec.micro_batch} x seq_len {spec.seq_len} is not a multiple of "
+            f"{FLOAT8_MULTIPLE}, which float8 products need."
         )
 
 

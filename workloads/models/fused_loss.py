@@ -1,8 +1,8 @@
-"""Output layer and cross-entropy together: the gradients are computed with the loss, piece by piece.
+"""Computes output layer, cross-entropy and their gradients together, piece by piece.
 
-The logits of all tokens never exist at one time. No product runs twice, as it does when each piece of a chunked loss is
-recomputed in the backward pass. Plain torch, so that it can be copied. The method: Hsu et al. 2024 (Liger Kernel),
-section 3.2; Wijmans et al. 2024 (Cut Cross-Entropy).
+The logits of all tokens never exist at the same time. No matrix product runs twice; in a chunked loss each piece is
+recomputed in the backward pass. Only plain torch is used, so that the file can be copied to a node. Method: Hsu et al.
+2024 (Liger Kernel), section 3.2; Wijmans et al. 2024 (Cut Cross-Entropy).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Piece = Callable[[Tensor, Tensor], Tuple[Tensor, Tensor]]
 
 
 def piece_of_loss(logits: Tensor, targets: Tensor) -> Tuple[Tensor, Tensor]:
-    """Return the summed loss of some tokens in nats, and its gradient with respect to their logits.
+    """Return the loss of a piece summed over its tokens, in nats, and its gradient with respect to their logits.
 
-    The gradient is softmax minus one at the target. Both are in fp32, and zero at positions without a target.
+    The gradient is the softmax, minus one at the target. Both are computed in fp32, and are zero without a target.
     """
     scores = logits.float()
     has_target = targets != NO_TARGET
@@ -40,24 +40,24 @@ class _FusedLoss(torch.autograd.Function):
         ctx: Any, hidden: Tensor, weight: Tensor, targets: Tensor, pieces: int, dtype: torch.dtype, piece: Piece
     ) -> Tensor:
         total = torch.zeros((), dtype=torch.float32, device=hidden.device)
-        head, of_hidden = weight.to(dtype), torch.empty_like(hidden)
-        of_head = torch.zeros_like(weight)
+        head, hidden_gradient = weight.to(dtype), torch.empty_like(hidden)
+        weight_gradient = torch.zeros_like(weight)
         with torch.autocast(hidden.device.type, enabled=False):
-            parts = zip(hidden.chunk(pieces), targets.chunk(pieces), of_hidden.chunk(pieces))
-            for some, wanted, into in parts:
-                narrow = some.to(dtype)
-                loss, gradient = piece(narrow @ head.t(), wanted)
+            parts = zip(hidden.chunk(pieces), targets.chunk(pieces), hidden_gradient.chunk(pieces))
+            for part_hidden, part_targets, part_gradient in parts:
+                narrow = part_hidden.to(dtype)
+                loss, gradient = piece(narrow @ head.t(), part_targets)
                 total += loss
-                into.copy_(gradient @ head)
-                of_head += gradient.t() @ narrow
-        ctx.save_for_backward(of_hidden, of_head)
+                part_gradient.copy_(gradient @ head)
+                weight_gradient += gradient.t() @ narrow
+        ctx.save_for_backward(hidden_gradient, weight_gradient)
         return total
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tuple[Any, ...]:
-        of_hidden, of_head = ctx.saved_tensors
+        hidden_gradient, weight_gradient = ctx.saved_tensors
         scale = gradients[0]
-        return of_hidden * scale.to(of_hidden.dtype), of_head * scale, None, None, None, None
+        return hidden_gradient * scale.to(hidden_gradient.dtype), weight_gradient * scale, None, None, None, None
 
 
 def fused_loss(

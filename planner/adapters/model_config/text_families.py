@@ -130,7 +130,9 @@ def _qwen_experts(fields: ConfigFields) -> dict[str, Any]:
 
 def _whole_experts(shared: int, width: int) -> int:
     if shared % width:
-        raise ValueError(f"shared_expert_intermediate_size: {shared} is no multiple of moe_intermediate_size {width}")
+        raise ValueError(
+            f"shared_expert_intermediate_size: {shared} is not a multiple of moe_intermediate_size {width}"
+        )
     return shared // width
 
 

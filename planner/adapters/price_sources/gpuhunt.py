@@ -128,7 +128,7 @@ def _download(folder: Path, provider: str, *, timeout_s: float) -> str:
     raw = fetch(f"{base}/{provider}/version", what=what, timeout_s=timeout_s, limit_bytes=1000).data
     version = raw.decode("ascii", errors="replace").strip()
     if not re.fullmatch(r"[0-9A-Za-z._-]{1,40}", version):
-        raise PriceSourceError(f"{what}: {version[:40]!r} is no version.")
+        raise PriceSourceError(f"{what}: {version[:40]!r} is not a version.")
     data = fetch(
         f"{base}/{provider}/{version}/catalog.zip", what=what, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES,
         patience=PATIENCE,

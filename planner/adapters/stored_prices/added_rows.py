@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 Key = tuple[str, str, str | None, int | None, str, str | None, str]
-KNOWN = """
+STORED_OFFERS = """
 SELECT instance_type, price_kind, offer.accelerator, offer.accelerators, region, zone, origin, offer.id, as_of, price
 FROM term JOIN offer ON offer.term = term.id JOIN observation ON observation.id = offer.newest WHERE provider = ?
 """
@@ -30,7 +30,7 @@ UPDATE term SET (accelerator, accelerators, least_usd) = (
 
 def add_observations(connection: Connection, provider: str, rows: Sequence[Price]) -> int:
     """Store a provider's new observations as the newest. Return how many were not known word for word."""
-    offers = {row[:7]: row[7:] for row in connection.execute(KNOWN, (provider,))}
+    offers = {row[:7]: row[7:] for row in connection.execute(STORED_OFFERS, (provider,))}
     known = {key: text for key, (_, _, text) in offers.items()}
     terms = {row[:2]: row[2] for row in connection.execute(TERMS, (provider,))}
     observation, offer, term = (_last(connection, table) for table in ("observation", "offer", "term"))

@@ -18,7 +18,7 @@ Names = frozenset[str] | None
 
 @dataclass(frozen=True)
 class PriceFilter:
-    """Conditions that must all hold; None is no condition."""
+    """Conditions that must all hold; None sets no condition."""
 
     items: Names = None
     """Items as a plan names them: provider/instance_type."""

@@ -160,7 +160,7 @@ def deepspeed_log(source: LogSource, name: str) -> TrainerLog | None:
 
 _VERL_STEP = re.compile(r"(?:^|\s)step:(\d{1,9}) - (.{1,30000})$")
 _FIGURE = re.compile(r"([\w@./-]{1,80}):(?:np\.float\d{2}\()?([-+\w.]{1,40})\)?(?: - |\s*$)")
-LONGEST = 40_000
+LONGEST_FIGURES_LINE = 40_000
 """Most characters of a line, which has a mean, minimum and maximum of every figure."""
 BESIDE = {"timing_s/testing": Beside.EVALUATION, "timing_s/save_checkpoint": Beside.CHECKPOINT}
 NEAR_A_WHOLE = 0.02
@@ -174,7 +174,7 @@ def verl_log(source: LogSource, name: str) -> TrainerLog | None:
     """
     steps: list[tuple[int, dict[str, str]]] = []
     for line in source.lines(name):
-        if "timing_s/" not in line or not (found := _VERL_STEP.search(line[:LONGEST].rstrip())):
+        if "timing_s/" not in line or not (found := _VERL_STEP.search(line[:LONGEST_FIGURES_LINE].rstrip())):
             continue
         steps.append((int(found[1]), dict(_FIGURE.findall(found[2]))))
     timed = [(step, figures) for step, figures in steps if positive(figures.get("timing_s/step"))]

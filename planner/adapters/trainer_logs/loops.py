@@ -90,7 +90,8 @@ RESET = 11
 """Step after which modded-nanogpt has reset its clock to 0 (after ten steps)."""
 WHOLE_TOKENS = 256
 """Tokens of which a batch is a multiple."""
-CLOSE = 0.005
+TOKENS_TOLERANCE = 0.005
+"""Relative difference within which a batch's tokens are taken to be the multiple."""
 
 
 def loop_log(source: LogSource, name: str) -> TrainerLog | None:
@@ -209,12 +210,12 @@ def _with_even_tokens(spans: Sequence[LogSpan]) -> list[LogSpan]:
     """Give each step the same tokens: the median of smoothed rate x seconds, rounded to 256 if near a multiple."""
     middle = statistics.median(span.tokens or 0.0 for span in spans)
     whole = round(middle / WHOLE_TOKENS) * WHOLE_TOKENS
-    tokens = whole if whole and abs(whole / middle - 1) < CLOSE else middle
+    tokens = whole if whole and abs(whole / middle - 1) < TOKENS_TOLERANCE else middle
     return [replace(span, tokens=tokens) for span in spans]
 
 
 def _with_clock(log: TrainerLog, steps: Sequence[dict[str, str | None]], tokens: float | None) -> TrainerLog | None:
-    """Return the spans between the lines. A clock reset after the first ten steps is no fault."""
+    """Return the spans between the lines. A clock reset after the first ten steps is not a fault."""
     points = [(int(step["step"] or 0), (number(step["clock"]) or 0.0) / 1e3) for step in steps]
     early = [place for place, (step, _) in enumerate(points) if place and step <= RESET]
     begun = [place for place in early if points[place][1] < points[place - 1][1]]

@@ -6,8 +6,8 @@ import math
 import re
 from datetime import datetime
 
-MOST = 1e18
-DIGITS = 18
+LARGEST_NUMBER = 1e18
+SAFE_DIGITS = 18
 """Digits of a whole number that is surely within the limit."""
 _NUMBER = re.compile(
     r"\s*([-+]?(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})?(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*", re.ASCII
@@ -23,7 +23,7 @@ def number(value: object) -> float | None:
     if isinstance(value, int | float):
         return _finite(value)
     text = str(value)
-    if text.isascii() and text.isdecimal() and len(text) <= DIGITS:  # most cells of a long table
+    if text.isascii() and text.isdecimal() and len(text) <= SAFE_DIGITS:  # most cells of a long table
         return float(text)
     found = _NUMBER.fullmatch(text)
     if found is None:
@@ -39,9 +39,9 @@ def _finite(value: float) -> float | None:
         small = float(value)
     except OverflowError:
         return None
-    if not math.isfinite(small) or abs(small) > MOST:
+    if not math.isfinite(small) or abs(small) > LARGEST_NUMBER:
         return None
-    return small if abs(small) >= 1 / MOST else 0.0  # so that ratios of two are finite
+    return small if abs(small) >= 1 / LARGEST_NUMBER else 0.0  # so that ratios of two are finite
 
 
 def count(value: object) -> int | None:

@@ -119,7 +119,8 @@ def launched(command: Command) -> Facts:
     return Facts(devices=whole, nodes=nodes)
 
 
-LONGEST = 200_000
+LONGEST_SCRIPT = 200_000
+"""Most characters of a script that are read."""
 MOST_FILLED = 20_000
 """Most characters that variables may add to one statement, because they may refer to each other."""
 _VARIABLE = re.compile(r"\$(?:\{(\w{1,60})(?:\[[@*]\])?(?::?[-=]([^{}]{0,200})|[#%/:][^{}]{0,200})?\}|(\w{1,60}))")
@@ -137,7 +138,7 @@ def statements(text: str, known: dict[str, str]) -> Iterator[str]:
 
     Assignments are added to `known`.
     """
-    for line in _logical_lines(text[:LONGEST].replace("\r\n", "\n")):
+    for line in _logical_lines(text[:LONGEST_SCRIPT].replace("\r\n", "\n")):
         found = _ASSIGNED.fullmatch(line)
         if found is None:
             yield filled(line, known)

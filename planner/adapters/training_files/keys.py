@@ -1,4 +1,4 @@
-"""Typed reads of a trainer's configuration, and the planner's words for trainers' words. "auto" is no value."""
+"""Typed reads of a trainer's configuration, and the planner's words for trainers' words. "auto" counts as no value."""
 
 from __future__ import annotations
 

@@ -100,18 +100,18 @@ def is_sbatch(text: str) -> bool:
 
 
 def sbatch_facts(text: str) -> Facts:
-    """Return nodes and accelerators: those of a node x nodes, or of the whole job."""
+    """Return the nodes and the accelerators of all nodes, stated per node or for the whole job."""
     asked = {name: value for line in _LINE.findall(text) for name, value in _OPTION.findall(line)}
     nodes = count((asked.get("--nodes") or asked.get("-N") or "1").partition("-")[0]) or 1
-    each, card = None, None
+    per_node, accelerator = None, None
     for name in ("--gpus-per-node", "--gres"):
         if found := _GPUS.match(asked.get(name, "").partition(",")[0]):
-            card, each = card or found[1], each or int(found[2])
-    whole = each * nodes if each else None
+            accelerator, per_node = accelerator or found[1], per_node or int(found[2])
+    devices = per_node * nodes if per_node else None
     found = _GPUS.match(asked.get("--gpus") or asked.get("-G") or "")
-    if whole is None and found:
-        card, whole = found[1], int(found[2])
-    return Facts(devices=whole, nodes=nodes, accelerator=card)
+    if devices is None and found:
+        accelerator, devices = found[1], int(found[2])
+    return Facts(devices=devices, nodes=nodes, accelerator=accelerator)
 
 
 def sbatch_variables(asked: Facts) -> dict[str, str]:
@@ -121,8 +121,8 @@ def sbatch_variables(asked: Facts) -> dict[str, str]:
     nodes = {"SLURM_NNODES": str(asked.nodes), "SLURM_JOB_NUM_NODES": str(asked.nodes)}
     if asked.devices is None:
         return nodes
-    each = str(asked.devices // asked.nodes)
-    return nodes | {"SLURM_GPUS_ON_NODE": each, "SLURM_GPUS_PER_NODE": each}
+    per_node = str(asked.devices // asked.nodes)
+    return nodes | {"SLURM_GPUS_ON_NODE": per_node, "SLURM_GPUS_PER_NODE": per_node}
 
 
 def is_skypilot(data: Mapping[str, Any]) -> bool:
@@ -131,23 +131,23 @@ def is_skypilot(data: Mapping[str, Any]) -> bool:
 
 
 def skypilot_facts(data: Mapping[str, Any]) -> Facts:
-    """Return the accelerators of all nodes. If several kinds are named, the first counts."""
+    """Return the accelerators of all nodes. If the task names several kinds of accelerator, the first counts."""
     keys = Keys(data)
     nodes = keys.count("num_nodes") or 1
     named = keys.value("resources.accelerators")
     if isinstance(named, Mapping):
-        card, number = next(((str(card), number) for card, number in named.items()), (None, 1))
+        accelerator, number = next(((str(name), number) for name, number in named.items()), (None, 1))
     else:
         first = named[0] if isinstance(named, list) and named else named
-        card, _, number = str(first or "").partition(":")
-    each = count(number) or (1 if card else None)
-    return Facts(accelerator=card or None, nodes=nodes, devices=each * nodes if each else None)
+        accelerator, _, number = str(first or "").partition(":")
+    per_node = count(number) or (1 if accelerator else None)
+    return Facts(accelerator=accelerator or None, nodes=nodes, devices=per_node * nodes if per_node else None)
 
 
 def skypilot_variables(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables that the task's command may use."""
-    each = str(skypilot_facts(data).devices or 1)
-    number = str(Keys(data).count("num_nodes") or 1)
-    per_node = str(int(each) // int(number))
+    asked = skypilot_facts(data)
+    nodes = asked.nodes or 1
+    per_node = (asked.devices or 1) // nodes
     own = {str(name): str(value) for name, value in (Keys(data).value("envs") or {}).items()}
-    return own | {"SKYPILOT_NUM_GPUS_PER_NODE": per_node, "SKYPILOT_NUM_NODES": number}
+    return own | {"SKYPILOT_NUM_GPUS_PER_NODE": str(per_node), "SKYPILOT_NUM_NODES": str(nodes)}

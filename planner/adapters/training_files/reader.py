@@ -116,7 +116,7 @@ def read_training(paths: list[Path]) -> Statements:
         read.add(file.path.resolve())
         waiting = [*_add(said, file), *waiting]
     if not said.said:
-        raise InputError(f"{paths[0]}: is no file of a training that is known.", fix=FIX)
+        raise InputError(f"{paths[0]}: is not a training file of a known kind.", fix=FIX)
     for wrong in said.contradictions():
         raise InputError(f"{paths[0]}: its files contradict each other on {wrong.text}.", fix="Correct one of them.")
     return said
@@ -147,7 +147,7 @@ def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
     data = file.changed(_mapping(path))
     found = format_of(data)
     if found is None:
-        raise InputError(f"{path}: is no file of a training that is known.", fix=FIX)
+        raise InputError(f"{path}: is not a training file of a known kind.", fix=FIX)
     said.add(found.facts(data), path.name)
     if found.name == "SkyPilot task":
         return _add_command(said, command_of(str(data.get("run")), launchers.skypilot_variables(data)), path)

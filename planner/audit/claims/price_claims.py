@@ -119,7 +119,7 @@ def _held_against(
     rows = _span((known.low, known.high))
     shown = f"dated rows of {name} say {rows}"
     if stated < HALF * known.low or stated > FAR_ABOVE * known.high:
-        says = f"{digits(stated)} USD/h is no price of {what}: {shown}.{remark}"
+        says = f"{digits(stated)} USD/h is not a price of {what}: {shown}.{remark}"
         return [impossible("price_not_for_the_machine", says, *facts, fix="Ask for which machine it was.")]
     says = f"{digits(stated)} USD/h: {shown}.{remark}"
     return [doubtful("price_out_of_date", says, *facts, fix="planner prices refresh")]

@@ -154,7 +154,7 @@ def ends_in(
         money = next((code for code in powers if code.isupper() and len(code) == 3 and code != "USD"), None)
         if money and "USD" in base.powers:
             fix = f"The catalog is in USD: convert {money}, and say the rate and its day in `source`."
-        return unknown("unit_not_known", f"{what}: '{amount.unit}' is no unit of this.", fix=fix)
+        return unknown("unit_not_known", f"{what}: '{amount.unit}' is not a unit of this.", fix=fix)
     factor = said.factor / base.factor * float(devices or 1) ** -each
     return amount.ends[0] * factor, amount.ends[1] * factor
 

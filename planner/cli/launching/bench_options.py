@@ -145,7 +145,7 @@ def read_counts(given: str | None) -> list[int]:
         raise InputError(f"--sweep-gpus {given}: is not a list of numbers.", fix="Write e.g. 1,2,4,8.") from None
     check_positive(counts[0], "--sweep-gpus")
     if len(counts) < 2:
-        raise InputError(f"--sweep-gpus {given}: one count is no series.", fix="Write e.g. 1,2,4,8.")
+        raise InputError(f"--sweep-gpus {given}: one count is not a series.", fix="Write e.g. 1,2,4,8.")
     return counts
 
 

@@ -78,7 +78,7 @@ class LaunchLimitOptions:
     yes: Annotated[bool, typer.Option("--yes", help="Launch, and accept the worst-case cost")] = False
 
     def limits(self) -> LaunchLimits:
-        """Return the limits. InputError if one is no number or no time."""
+        """Return the limits. InputError if one is neither a number nor a time."""
         return LaunchLimits(
             max_usd=_not_negative(self.max_usd, "--max-usd"),
             deadline_at=_read_time(self.deadline),
@@ -141,7 +141,7 @@ def _read_time(text: str | None) -> datetime | None:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise InputError(f"--deadline {text}: is no time.", fix="Write e.g. 2026-12-01T18:00, in UTC.") from None
+        raise InputError(f"--deadline {text}: is not a time.", fix="Write e.g. 2026-12-01T18:00, in UTC.") from None
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
@@ -183,5 +183,5 @@ def read_image(text: str | None) -> str | None:
     fix = "Write e.g. docker:registry/name:tag or ami-0abc; log in to a private registry on the machine itself."
     check_no_secret(text, "--image", fix=fix)
     if not IMAGE.fullmatch(text):
-        raise InputError(f"--image {text!r}: is no name of an image.", fix=fix)
+        raise InputError(f"--image {text!r}: is not the name of an image.", fix=fix)
     return text

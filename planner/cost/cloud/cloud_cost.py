@@ -6,9 +6,9 @@ from planner.quantity.formula import formula
 from planner.quantity.interval import Interval
 
 
-@formula("USD")
+@formula("USD", inputs={"nodes": ("", "the option: nodes"), "trainings": ("", "the plan: campaign.runs")})
 def rent_usd(*, hours: Interval, nodes: int, usd_per_node_hour: Interval, trainings: int = 1) -> Interval:
-    """Cost of renting the nodes while they train.
+    """Return the cost of renting the nodes while they train.
 
     USD = trainings x nodes x hours x USD per node-hour
 

@@ -74,7 +74,7 @@ class AnnualCost:
 
 @formula("1/year")
 def recovery_factor(*, rate_per_year: float, years: float) -> float:
-    """Share of a sum that repays it with interest in equal yearly amounts.
+    """Return the share of a sum that repays it with interest in equal yearly amounts.
 
     factor = rate / (1 - (1 + rate)^-years), and 1 / years at rate 0
 
@@ -87,7 +87,7 @@ def recovery_factor(*, rate_per_year: float, years: float) -> float:
 
 @formula("USD")
 def capex_usd(inputs: OwnedInputs) -> float:
-    """Capital tied up in one node with its share of network and storage.
+    """Return the capital tied up in one node with its share of network and storage.
 
     purchase: server price / (1 - network share - storage share), the shares being of the whole
     already owned: its sale value today        lease: 0
@@ -99,7 +99,7 @@ def capex_usd(inputs: OwnedInputs) -> float:
 
 @formula("kW")
 def average_kw(inputs: OwnedInputs) -> float:
-    """Average power of one node, before PUE.
+    """Return the average power of one node, before PUE.
 
     kW = training kW x busy share + idle kW x (1 - busy share)
     """
@@ -108,7 +108,7 @@ def average_kw(inputs: OwnedInputs) -> float:
 
 @formula("USD/year")
 def running_cost(inputs: OwnedInputs) -> AnnualCost:
-    """Yearly cost of keeping one node without its purchase: bills that are due as long as it exists.
+    """Return the yearly cost of keeping one node without its purchase: bills that are due as long as it exists.
 
     lease = USD a month x 12; maintenance = share x server price + fixed; software = USD a GPU-year x GPUs
     colocation = USD a kW-month x reserved kW x 12; room = USD a month x 12; staff = FTE x USD a FTE-year
@@ -133,7 +133,7 @@ def running_cost(inputs: OwnedInputs) -> AnnualCost:
 
 @formula("USD/year")
 def annual_cost(inputs: OwnedInputs) -> AnnualCost:
-    """Full yearly cost of one node, as equal yearly amounts over its life.
+    """Return the full yearly cost of one node, as equal yearly amounts over its life.
 
     recovery = (capex - grants) x factor; residual = -capex x residual share / (1 + rate)^years x factor
     spares = share of nodes x (recovery + residual + lease); the rest as in `running_cost`
@@ -151,9 +151,9 @@ def annual_cost(inputs: OwnedInputs) -> AnnualCost:
     return AnnualCost(**parts | {"recovery": recovery, "residual": residual, "spares": spares})
 
 
-@formula("GPU-h")
+@formula("GPU-h", inputs={"gpus": ("", "accelerators of a node: catalogs/hardware/nodes.csv or the plan")})
 def busy_gpu_hours_per_year(inputs: OwnedInputs) -> float:
-    """Hours a year in which accelerators of one node work.
+    """Return the hours a year in which accelerators of one node work.
 
     hours = GPUs x 8,766 x busy share x availability
 
@@ -165,13 +165,13 @@ def busy_gpu_hours_per_year(inputs: OwnedInputs) -> float:
 
 @formula("USD/GPU-h")
 def usd_per_busy_gpu_hour(inputs: OwnedInputs) -> float:
-    """Full cost of an hour of useful work of one accelerator: annual cost / busy GPU-hours."""
+    """Return the full cost of an hour of useful work of one accelerator: annual cost / busy GPU-hours."""
     return annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
 
 
 @formula("USD/GPU-h")
 def marginal_usd_per_busy_gpu_hour(inputs: OwnedInputs) -> float:
-    """Cost that one more busy hour adds to the bills of an existing machine: its electricity.
+    """Return the cost that one more busy hour adds to the bills of an existing machine: its electricity.
 
     USD = training kW x PUE x USD/kWh / GPUs
 

@@ -6,9 +6,9 @@ from planner.quantity.formula import formula
 from planner.quantity.interval import Interval
 
 
-@formula("kWh")
+@formula("kWh", inputs={"nodes": ("", "the option: nodes")})
 def node_energy_kwh(*, hours: Interval, nodes: int, power_kw: Interval) -> Interval:
-    """Energy that the nodes draw, before cooling and distribution.
+    """Return the energy that the nodes draw, before cooling and distribution.
 
     kWh = hours x nodes x kW of one node        Source: definition.
     """
@@ -17,7 +17,7 @@ def node_energy_kwh(*, hours: Interval, nodes: int, power_kw: Interval) -> Inter
 
 @formula("USD", name="electricity_usd")
 def energy_usd(*, energy_kwh: Interval, pue: Interval, usd_per_kwh: Interval) -> Interval:
-    """Cost of that energy, with everything the building adds.
+    """Return the cost of that energy, with everything the building adds.
 
     USD = kWh x PUE x USD/kWh        Source: definition of PUE, ISO/IEC 30134-2.
     """
@@ -26,16 +26,16 @@ def energy_usd(*, energy_kwh: Interval, pue: Interval, usd_per_kwh: Interval) ->
 
 @formula("kgCO2e")
 def carbon_kg(*, energy_kwh: Interval, pue: Interval, kg_per_kwh: float) -> Interval:
-    """Emissions of that energy, with everything the building adds, in kg of CO2 equivalent.
+    """Return the emissions of that energy, with everything the building adds, in kg of CO2 equivalent.
 
     kg = kWh x PUE x kg/kWh        Leaves out making the machine. Source: definition, GHG Protocol scope 2.
     """
     return energy_kwh.times(pue).scaled(kg_per_kwh)
 
 
-@formula("kW")
+@formula("kW", inputs={"rated_kw": ("kW", "rated power of a node, by its data sheet or from its parts")})
 def average_power_kw(*, rated_kw: float, busy_fraction: float, training: Interval, idle: Interval) -> Interval:
-    """Power of a node of which a share of the accelerators trains and the rest idles.
+    """Return the power of a node of which a share of the accelerators trains and the rest idles.
 
     kW = rated x (training x busy + idle x (1 - busy))
 

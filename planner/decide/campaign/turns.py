@@ -1,4 +1,4 @@
-"""Compute the time of a campaign on one option whose machines others use in turns (`taken`)."""
+"""Compute the time of a campaign on machines that other users take for stated periods (`taken` in the plan)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.quantity.interval import Interval
 
 
 def taken_nodes(turns: Sequence[Turn], calendar: Calendar) -> list[TakenNodes]:
-    """Return the turns in hours from the campaign's start."""
+    """Return the periods that others take, in hours from the campaign's start, with their nodes."""
     return [TakenNodes(calendar.hours(turn.start), calendar.hours(turn.end), turn.nodes) for turn in turns]
 
 
@@ -27,9 +27,9 @@ def between_turns(
     estimated: EstimatedOption, hours: Quantity | None, at_once: int, limits: CampaignLimits, readiness: Ready,
     calendar: Calendar,
 ) -> BetweenTurns | None:  # fmt: skip
-    """Return when its machines are free, for runs counted as equally long; None if others take no turns.
+    """Return when the option's machines are free, with runs taken to be equally long; None if no one else takes them.
 
-    `hours`: hours of the campaign without the turns.
+    `hours` is the length of the campaign if no one else took the machines.
     """
     machine = estimated.candidate
     if hours is None or machine is None or not machine.taken or hours.value <= 0:
@@ -52,7 +52,7 @@ def between_turns(
 
 
 def with_turns(hours: Quantity | None, between: BetweenTurns | None) -> Quantity | None:
-    """Return the campaign's hours with the turns of others."""
+    """Return the campaign's hours, longer where it waits for other users."""
     if hours is None or between is None:
         return hours
     ends, alone = range_between(between), interval(hours, Unit.HOURS)
@@ -63,7 +63,7 @@ def with_turns(hours: Quantity | None, between: BetweenTurns | None) -> Quantity
 
 
 def range_between(between: BetweenTurns) -> Interval:
-    """Return the campaign's hours from those of a run; each end of the range is delayed by the turns separately."""
+    """Return the campaign's hours from the range of a run's hours. Each end of the range waits for others by itself."""
     import numpy as np
 
     return Interval(*map(float, hours_between(between, np.array(interval(between.run_hours, Unit.HOURS)))))

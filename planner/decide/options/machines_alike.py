@@ -1,4 +1,4 @@
-"""Find machines of the catalog that would have the same name, so that a name can tell them apart."""
+"""Find rented machines whose short names would be the same, so that a longer name can tell them apart."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from planner.model.hardware.machines import Node
 
 
 class Alike(NamedTuple):
-    """Machines at the same place with as many cards of the same family as one machine."""
+    """Facts that a machine's name must state because others have the same place, card family and number of cards."""
 
     accelerators: frozenset[str]
-    """Their accelerators, to be told apart by memory and form."""
+    """Accelerators of these machines. Names tell them apart by memory and form."""
     is_plain: bool
-    """True if its name leaves out its instance, as at most one machine for each accelerator does."""
+    """True if the name leaves out the instance. For each accelerator at most one of these machines does."""
 
 
 NO_OTHERS = Alike(frozenset(), is_plain=True)
 
 
 def machines_alike(nodes: Mapping[str, Node], providers: Set[str], place: Callable[[str], str]) -> dict[str, Alike]:
-    """Return the machines alike of each rented machine by id; `place` is the beginning of its name."""
+    """Return for each rented machine, by id, what its name must state. `place` gives the beginning of its name."""
     groups: defaultdict[tuple[str, int, str], list[Node]] = defaultdict(list)
     for node in nodes.values():
         if "/" in node.id and node.id.partition("/")[0] in providers:
@@ -40,9 +40,10 @@ def machines_alike(nodes: Mapping[str, Node], providers: Set[str], place: Callab
 
 
 def _plain(same: Sequence[Node]) -> Node | None:
-    """Return the machine whose id states only its cards, else the one with the shortest name of its provider's.
+    """Return the machine whose name can leave out its instance.
 
-    None where each has a name of ours that says more.
+    It is the one whose id states only its cards; otherwise the one with the shortest id in the provider's own words.
+    None if every id is in our words (`1x-gh200-96gb-72vcpu`) and states more than its cards.
     """
     said = {
         node.id: node.id.partition("/")[2].removeprefix(carried_name(node.accelerator, node.accelerators))

@@ -146,8 +146,15 @@ def _recorded(
         physics = float_of(
             named("physics_seconds", kind.recorded_step(fit, row).ravel()[0], "s", "a step by the parts")
         )
-        labels = stated("by_labels", by_labels, "", "effects of labels on a whole step")
-        runs = stated("by_runs", by_runs, "", "correction by own measurements")
+        labels = stated(
+            "by_labels", by_labels, "", "product of the label effects on a whole step, listed below the parts"
+        )
+        runs = stated(
+            "by_runs",
+            by_runs,
+            "",
+            "correction by the runs that are listed below the parts (docs/estimator.md, section 4)",
+        )
         seconds = named("step_seconds", physics * labels * runs, "s", "a step as it is answered")
     return {name: formulas[0] for name, formulas in parts.items() if formulas}, seconds
 

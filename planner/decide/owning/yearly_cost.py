@@ -26,7 +26,7 @@ from planner.quantity.time_units import HOURS_PER_YEAR
 
 @formula("USD/year")
 def owning_usd(inputs: OwnedInputs, *, nodes: int, gpu_hours: float, other_use: float = 0.0) -> float:
-    """Yearly cost of a site whose accelerators work a number of hours for us.
+    """Return the yearly cost of a site whose accelerators work a number of hours for us.
 
     USD  = nodes x annual cost at the busy share x (1 - other use): others bear the share of the hours that they use
     busy = accelerator-hours / (1 - other use) / (nodes x GPUs x 8,766), at most the availability: only hours at work

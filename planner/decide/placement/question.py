@@ -30,25 +30,25 @@ from planner.model.quantity import Quantity
 from planner.quantity.chance import doubted
 
 LONGEST = 1e9
-"""Hours of a credit that expires on the calendar's last day."""
+"""Hours for which a credit lasts that expires on the last date that Python knows: in effect forever."""
 
 
 @dataclass(frozen=True)
 class PlacementQuestion:
-    """An instance, and what its numbers stand for."""
+    """The solver's instance, and the options, runs and dates that its numbers stand for."""
 
     instance: Instance
     """The question at the likely hours and costs."""
     candidates: tuple[PlacementCandidate, ...]
-    """The instance's options by their numbers."""
+    """The options of the instance, in the order of their numbers."""
     groups: tuple[Runs, ...]
     calendar: Calendar
     left_out: tuple[ReasonCode, ...]
-    """Reasons why options can do no run."""
+    """Reason of each option that can do no run."""
     credits: Mapping[str, Sequence[LastingCredit]]
-    """Credits by the provider whose bills they pay, with the hours until which they last."""
+    """Credits by the provider whose bills they pay, each with the hours after which it expires."""
     sure_credits: Mapping[str, float]
-    """USD of the credits that last with the plan's confidence, by provider."""
+    """USD by provider of the credits that, with the plan's confidence, expire only after the runs are done."""
     currency: Currency | None
     """Currency of the plan."""
 
@@ -118,9 +118,10 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
 
 
 def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: float | None) -> Instance:
-    """Return the instance with hours and waits that hold with the chance `hours`, and costs that hold with `usd`.
+    """Return the instance with pessimistic hours and costs.
 
-    None leaves the likely values. Blocks and allocations then hold the likely hours too.
+    Hours and waits stay below the new values with the chance `hours`, costs with the chance `usd`. None keeps the
+    likely values; without `hours`, blocks and allocations hold the likely hours too.
     """
     asked = question.instance
     if hours is None:
@@ -154,7 +155,7 @@ def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
 
 
 def _cost_factor(candidate: PlacementCandidate, chance: float) -> float:
-    """Return the factor on the option's cost before credits that the cost stays below with a chance."""
+    """Return the factor from the option's likely cost before credits to the cost that it stays below with a chance."""
     option = candidate.alone
     owed = option.owed_usd or option.usd_marginal
     assert owed is not None, "its cost is known"
@@ -166,7 +167,7 @@ def _cost_factor(candidate: PlacementCandidate, chance: float) -> float:
 def _spans(
     candidate: PlacementCandidate, limits: CampaignLimits, calendar: Calendar
 ) -> tuple[dict[Span, int], str, int | None]:
-    """Return its sets of machines by window, the name of their pool, and the pool's nodes (None if unlimited)."""
+    """Return an option's number of machine sets by window, the name of their pool, and its nodes (None: unlimited)."""
     machine, option = candidate.estimated.candidate, candidate.alone
     opens, closes = candidate.opens, math.inf
     if machine is None:
@@ -201,7 +202,7 @@ def _no_room(candidate: PlacementCandidate, spans: Mapping[Span, int], groups: S
 def _bin(
     candidate: PlacementCandidate, span: Span, lanes: int, pool: str | None, *, most_hours: float, origin: int
 ) -> Bin:
-    """Return sets of machines in one window. `most_hours`: hours of all runs on one of them."""
+    """Return the sets of machines in one window. `most_hours`: hours of all runs, one after another, on one set."""
     costs = next(iter(candidate.costs.values()))
     return Bin(
         lanes=lanes,
@@ -219,7 +220,7 @@ def _bin(
 
 
 def _shared(pools: Mapping[str, int], bins: Sequence[Bin]) -> dict[str, int]:
-    """Return the pools that bins of several widths share: only there can machines run short."""
+    """Return the pools whose bins have different numbers of nodes: only there can the pool's machines run short."""
     widths: defaultdict[str | None, set[int]] = defaultdict(set)
     for bin_ in bins:
         widths[bin_.pool].add(bin_.nodes)
@@ -236,9 +237,9 @@ def _lasting_credits(catalog: Catalog, calendar: Calendar) -> dict[str, list[Las
 
 
 def _credits(catalog: Catalog, candidates: Sequence[PlacementCandidate], *, surely: bool = False) -> dict[str, float]:
-    """Return the USD of credits by provider that last until each of its options has done all runs alone.
+    """Return the USD of credits by provider that have not expired when its slowest option has done all runs alone.
 
-    With `surely`, the options' ends are those that hold with the plan's confidence, else the likely ones.
+    `surely` takes the options' ends that hold with the plan's confidence instead of the likely ones.
     """
     ends: dict[str, date] = {}
     for candidate in candidates:

@@ -19,11 +19,12 @@ from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
-from planner.decide.recommend.wording import confidence_text, kept_and_asked, may_not_fit, name_of, percent_text
+from planner.decide.recommend.wording import confidence_text, kept_and_asked, may_not_fit, name_of
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.quantity.chance import percent_text
 
 EFFORT = 2.0
 """Effort of the solver in a comparison."""

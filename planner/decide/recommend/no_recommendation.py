@@ -9,11 +9,12 @@ from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.row_notes import block_note
-from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of, percent_text
+from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
+from planner.quantity.chance import percent_text
 
 BY_THE_HOUR = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price at which machines are rented for an hour or less."""

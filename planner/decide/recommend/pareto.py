@@ -1,4 +1,4 @@
-"""Find the Pareto front: options that no other beats in both time and money."""
+"""Find the Pareto front: the options that no other option dominates in time and money."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def is_known(option: CampaignOption) -> bool:
 
 
 def is_priced(option: CampaignOption) -> bool:
-    """Return whether only the money is known: a service that trains by the token may not say how long it takes."""
+    """Return whether the money is known but not the time: services billed by the token may not state their time."""
     return option.fits is not False and option.campaign_hours is None and option.campaign_usd is not None
 
 
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
-    """Return the hours until it is done, from the campaign's first day, and the dollars that remain to pay."""
+    """Return the hours from the campaign's start until it is done, and the dollars still to pay."""
     assert option.campaign_hours is not None
     owed = option.payable_usd
     assert owed is not None
@@ -26,12 +26,12 @@ def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
 
 
 def dominates(option: CampaignOption, other: CampaignOption) -> bool:
-    """Return whether `option` is no slower and no more expensive than `other`, and better in one of both."""
+    """Return whether `option` is no slower and no more expensive than `other`, and better in at least one."""
     (hours, usd), (other_hours, other_usd) = hours_and_usd(option), hours_and_usd(other)
     return hours <= other_hours and usd <= other_usd and (hours, usd) != (other_hours, other_usd)
 
 
 def pareto_front(options: Sequence[CampaignOption]) -> frozenset[str]:
-    """Return the ids of the known and allowed options that no other dominates; identical twins are both in it."""
+    """Return the ids of the known, allowed options that no other dominates. Of two equal options both are included."""
     known = [option for option in options if is_known(option) and option.not_allowed is None]
     return frozenset(option.id for option in known if not any(dominates(other, option) for other in known))

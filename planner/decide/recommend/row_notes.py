@@ -18,11 +18,12 @@ from planner.decide.recommend.rank import (
     replaced,
     sort_class,
 )
-from planner.decide.recommend.wording import name_of, percent_text
+from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Prefer
 from planner.model.prices.offer import PriceKind
+from planner.quantity.chance import percent_text
 
 BARELY = 1.005
 """Factor on the hours that is written as "any longer"."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
+from planner.quantity.chance import percent_text
 
 SURELY_FITS = 0.945
 """Chance to fit from which on it is not mentioned: 95 % as written."""
@@ -123,10 +124,3 @@ def kept_and_asked(chance: float, confidence: float) -> tuple[str, str]:
     """Write a chance that is too low, and the one that the plan asks for; they never read alike."""
     kept, asked = percent_text(chance), percent_text(confidence)
     return f"with a chance of {f'just under {asked}' if kept == asked else kept}", f"you asked for {asked}"
-
-
-def percent_text(chance: float) -> str:
-    """Write a chance in whole percent; never 100 % of what is not certain, nor 0 % of what may be."""
-    if 0 < chance < 1:
-        return f"{min(99, max(1, round(100 * chance)))} %"
-    return f"{100 * chance:.0f} %"

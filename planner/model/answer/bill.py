@@ -15,7 +15,7 @@ class BillLine(Frozen):
     quantity: float
     quantity_unit: str
     usd_per_unit: float | None
-    """Unit price; null if the line is no product, such as a share of others or a commitment."""
+    """Unit price; null if the line is not a product, such as a share of others or a commitment."""
     hours: float | None
     """Hours of waiting that are not billed by the hour, such as an upload."""
     currency: str

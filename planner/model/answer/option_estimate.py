@@ -262,7 +262,7 @@ class CampaignOption(OptionEstimate):
     answer.
     """
     waiting_usd: float = 0.0
-    """Value of waiting for its end: `campaign.waiting_usd_per_hour` x hours at the confidence. It is no cost."""
+    """Value of waiting for its end: `campaign.waiting_usd_per_hour` x hours at the confidence. It is not a cost."""
     chance_deadline: float | None = None
     """Chance that it ends in time; null without a deadline."""
     chance_budget: float | None = None

@@ -140,7 +140,7 @@ def _a_day(text: str) -> str:
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
-        raise ValueError("is no time, such as 2026-11-21T09:00:00Z") from None
+        raise ValueError("is not a time, such as 2026-11-21T09:00:00Z") from None
     if not FIRST_YEAR <= year <= LAST_YEAR:
         raise ValueError(f"is in the year {year}")
     return text

@@ -21,7 +21,8 @@ OTHER_NETWORKS = frozenset({"vl", "vision", "omni", "audio", "draft", "eagle", "
 """Words that make another network of a base: further parts, or a small network made from it."""
 _WORD = re.compile(r"\d+(?:\.\d+)?[bm](?![a-z0-9])|a\d+b|[a-z]+|\d+(?:\.\d+)*")
 _SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|a\d+b")
-NEAR = 0.6
+LEAST_SIMILARITY = 0.6
+"""Similarity of two keys from which a network is suggested (difflib's ratio)."""
 
 
 def name_key(name: str) -> str:
@@ -76,5 +77,5 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three known names that begin with or resemble the name, the nearest first."""
     by_key, key = {name_key(each): each for each in known}, name_key(name)
     longer = [each for each in by_key if key and each.startswith(key)]
-    near = longer or difflib.get_close_matches(key, by_key, n=3, cutoff=NEAR)
+    near = longer or difflib.get_close_matches(key, by_key, n=3, cutoff=LEAST_SIMILARITY)
     return [by_key[each] for each in near[:3]]

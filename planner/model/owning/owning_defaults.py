@@ -12,7 +12,7 @@ from planner.model.owning.site import ResidualPoint
 
 
 class OwningDefaults(Frozen):
-    """One figure for each optional key of a site, with the same names and units."""
+    """Values for the keys that a site may leave out, under the same names and in the same units."""
 
     life_years: YearsFigure
     residual: Annotated[tuple[ResidualPoint, ...], Field(min_length=1)]

@@ -103,7 +103,7 @@ class CampaignLimits(Frozen):
     timezone: Text | None = None
     """Time zone of the days, as the IANA data base names it ("Asia/Seoul"). Default: UTC."""
     waiting_usd_per_hour: Money | None = None
-    """Value to you of an hour until the last run's end. Cost and time are weighed with it. It is no cost."""
+    """Value to you of an hour until the last run's end. Cost and time are weighed with it. It is not a cost."""
     mix: Literal["allowed", "never"] = "allowed"
     """Mixing of options: whether the runs may be divided over several. never makes `compare` recommend a single one."""
     start: Day | None = None

@@ -47,7 +47,7 @@ def _read(value: Any) -> Any:
     if isinstance(value, str):
         found = WRITTEN.fullmatch(value.strip())
         if found is None:
-            raise ValueError(f"'{value[:40]}' is no quota; {HOW_TO_WRITE}")
+            raise ValueError(f"'{value[:40]}' is not a quota; {HOW_TO_WRITE}")
         unit = QuotaUnit.VCPUS if found[2].lower().startswith("v") else QuotaUnit.MACHINES
         return {"count": int(found[1]), "unit": unit}
     if isinstance(value, bool) or not isinstance(value, int):

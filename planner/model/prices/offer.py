@@ -166,7 +166,7 @@ class Price(Frozen):
         if (amount is None) == (self.no_price_reason is None):
             raise ValueError(f"needs either {name} or no_price_reason")
         if amount == 0 and self.price_kind is not PriceKind.GRANT:
-            raise ValueError("a price of 0 is no price: leave usd_per_hour empty and give no_price_reason")
+            raise ValueError("a price of 0 is not a price: leave usd_per_hour empty and give no_price_reason")
 
     @property
     def node(self) -> str:

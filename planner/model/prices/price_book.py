@@ -108,12 +108,12 @@ class PriceBook(Frozen):
         names += [entry.name for entry in self.commitments] + [entry.name for entry in self.credits]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"the name '{twice}' stands twice")
+            raise ValueError(f"the name '{twice}' appears twice")
         known = {discount.name for discount in self.discounts}
         for discount in self.discounts:
             unknown = next((name for name in discount.after if name not in known), None)
             if unknown is not None:
-                raise ValueError(f"discount '{discount.name}' comes after '{unknown}', which is no discount")
+                raise ValueError(f"discount '{discount.name}' comes after '{unknown}', which is not a discount")
         try:
             self.stacked()
         except CycleError as error:

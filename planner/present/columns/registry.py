@@ -1,6 +1,7 @@
 """Lists every column of tables of options, for screens, files, pages, sheets and frames.
 
-`written_columns.py` defines the columns. Every other field of an answer's option is a column too, unless it is nested.
+`written_columns.py` defines the columns. Every other field of an answer's option is a column too, unless it is nested
+or left out of JSON.
 Programs and agents get the options as rows of titles and texts.
 """
 
@@ -50,7 +51,11 @@ def _is_nested(name: str) -> bool:
 
 
 COLUMNS: dict[str, OptionColumn] = {
-    **{name: _field(name) for name in RankedOption.model_fields if not _is_nested(name)},
+    **{
+        name: _field(name)
+        for name, field in RankedOption.model_fields.items()
+        if not (field.exclude or _is_nested(name))
+    },
     **{column.key: column for column in WRITTEN},
 }
 """All columns by key."""

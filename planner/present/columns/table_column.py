@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Generic, TypeVar
 
-from planner.decide.recommend.wording import percent_text
 from planner.model.quantity import Quantity
 from planner.present.columns.entry import Entry
 from planner.present.facts import interval_text, value_text
 from planner.present.page.words import Words
 from planner.present.table import NOT_KNOWN, quantity_text
+from planner.quantity.chance import percent_text
 
 RowT = TypeVar("RowT")
 """Type of a row: an option of an answer, or a year of a machine."""
@@ -94,7 +94,7 @@ def plain_text(value: Value) -> str:
 
 
 def short_plain_text(column: TableColumn[RowT], value: Value) -> str:
-    """Write a value that is no quantity: shares in percent, other numbers with four digits; empty for None."""
+    """Write a value that is not a quantity: shares in percent, other numbers with four digits; empty for None."""
     if value is None:
         return ""
     if isinstance(value, float):

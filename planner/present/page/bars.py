@@ -18,7 +18,7 @@ ROOM = 1.08
 """End of an axis, relative to the largest drawn value."""
 WITHIN_REACH = 4.0
 """Ratio of a limit to the drawn values beyond which it is only written, because it would squeeze the bars."""
-FAR = 6.0
+CUT_OFF_RATIO = 6.0
 """Ratio to the median option beyond which an option is cut at the axis' end."""
 
 
@@ -95,7 +95,7 @@ def _end(quantities: Sequence[Quantity | Interval], limit: float | None) -> tupl
     if not quantities:
         return 1.0, limit is not None
     values = sorted(quantity.value for quantity in quantities)
-    farthest = FAR * max(values[len(values) // 2], values[0])
+    farthest = CUT_OFF_RATIO * max(values[len(values) // 2], values[0])
     within = [quantity for quantity in quantities if quantity.value <= farthest] or list(quantities)
     end = max(min(quantity.high, farthest) for quantity in within)
     off = limit is not None and limit > WITHIN_REACH * end

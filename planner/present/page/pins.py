@@ -9,8 +9,9 @@ from planner.present.page.answer import AnswerPage, KeyFigure
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
-MOST = 4
-LONGEST = 60
+MOST_PINS = 4
+LONGEST_PIN = 60
+"""Most characters of a pin's text."""
 Parameters = Mapping[str, Sequence[str]]
 
 
@@ -51,4 +52,4 @@ def differences(first: Parameters, other: Parameters) -> list[str]:
 
 def _said(parameters: Parameters, name: str) -> str:
     text = ", ".join(parameters.get(name, ())) or "-"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return text if len(text) <= LONGEST_PIN else f"{text[: LONGEST_PIN - 3]}..."

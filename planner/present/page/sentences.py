@@ -15,7 +15,7 @@ from planner.model.answer.horizons import Horizons
 from planner.present.page.sentence_forms import ANYTHING, PHRASES, SENTENCES, VALUES
 from planner.present.page.words import Words
 
-PLACE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def translated(sentence: str, words: Words) -> str:
@@ -60,7 +60,7 @@ def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
     """Return the pattern of a form."""
-    parts = PLACE.split(form)
+    parts = PLACEHOLDER.split(form)
     texts = [
         re.escape(part) if place % 2 == 0 else f"(?P<{part}>{VALUES.get(part, ANYTHING)})"
         for place, part in enumerate(parts)

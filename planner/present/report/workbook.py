@@ -1,4 +1,4 @@
-"""Writes the answer as a workbook of plain tables: answer, inputs, options, bill lines. Texts are never formulas.
+"""Writes the answer as a workbook of four plain sheets: answer, inputs, options, bill lines. No cell is a formula.
 
 Also writes the options as CSV. Every quantity has value, range, unit, basis, source and date.
 """
@@ -56,9 +56,12 @@ def _cell(value: object) -> str:
     return str(value)
 
 
-LONGEST = 32_767
-"""Most characters of a cell."""
-WIDEST = 60
+LONGEST_CELL = 32_767
+"""Most characters that a spreadsheet keeps in a cell."""
+WIDEST_COLUMN = 60
+"""Most characters to which a column is widened."""
+DAY_EXAMPLE = "2026-01-01"
+"""Text as wide as a day."""
 BILL_COLUMNS = (
     "option", "machine", "trainings", "line", "quantity", "quantity_unit", "hours", "usd_per_unit", "usd", "usd_low",
     "usd_high", "basis", "local", "local_currency", "source",
@@ -149,14 +152,14 @@ def _fill(sheet: Worksheet, rows: Iterable[Row], formats: dict[str, Any]) -> Non
     for number, row in enumerate(rows):
         for column, value in enumerate(row):
             text = _write(sheet, number, column, value, formats, head=number == 0)
-            widths[column] = max(widths.get(column, 8), min(len(text) + 1, WIDEST))
+            widths[column] = max(widths.get(column, 8), min(len(text) + 1, WIDEST_COLUMN))
     for column, width in widths.items():
         sheet.set_column(column, column, width)
     sheet.freeze_panes(1, 0)
 
 
 def _write(sheet: Worksheet, row: int, column: int, value: object, formats: dict[str, Any], *, head: bool) -> str:
-    """Write a cell by its type, and return it as text."""
+    """Write a cell by its type. Return a text as wide as the cell's."""
     if isinstance(value, Enum):
         value = value.value
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -168,9 +171,9 @@ def _write(sheet: Worksheet, row: int, column: int, value: object, formats: dict
         return f"{value:.6g}"
     elif isinstance(value, date):
         sheet.write_datetime(row, column, datetime(value.year, value.month, value.day), formats["day"])
-        return "2026-01-01"
+        return DAY_EXAMPLE
     else:
-        text = visible_text(str(value))[:LONGEST]
+        text = visible_text(str(value))[:LONGEST_CELL]
         sheet.write_string(row, column, text, formats["head"] if head else None)
         return text
     return str(value)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from planner.speed.physics.part_formula import recorded_configs, recorded_constants
-from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
+from planner.speed.physics import communication, compute, engine
+from planner.speed.physics import image_step as image_physics
+from planner.speed.physics import step as text_physics
+from planner.speed.physics.part_formula import places_of, recorded_configs, recorded_constants
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
     from planner.speed.physics.step import Step
+
+TEXT_PLACES = places_of(compute, engine, communication, text_physics)
+IMAGE_PLACES = places_of(image_physics)
+"""File and function that compute each part of a step, as `planner explain` shows them."""
 
 
 @dataclass(frozen=True)
@@ -88,17 +94,17 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
 
     def recorded_parts(fit: Fit, row: Observation) -> dict[str, Array]:
         configs = recorded_configs(from_rows([row.config]), fit.constants)
-        return formula_seconds(configs, recorded_constants(fit.constants))
+        return formula_seconds(configs, recorded_constants(fit.constants, PARAMETERS))
 
     def recorded_step(fit: Fit, row: Observation) -> Array:
         configs = with_label_effects(fit, from_rows([row.config]), [row.labels])
-        return step_seconds(recorded_configs(configs, fit.constants), recorded_constants(fit.constants))
+        return step_seconds(recorded_configs(configs, fit.constants), recorded_constants(fit.constants, PARAMETERS))
 
     return NetworkKind(
         name="estimator",
         unit="tokens",
         parameters=PARAMETERS,
-        places=PLACES,
+        places=TEXT_PLACES,
         model=model,
         log_seconds=lambda rows: text_sample(rows).log_seconds,
         size=size,
@@ -142,11 +148,13 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
 
     def recorded_parts(fit: Fit, row: Observation) -> dict[str, Array]:
         configs = recorded_configs(gather([row.described]), fit.constants)
-        return image_formula_seconds(configs, recorded_constants(fit.constants))
+        return image_formula_seconds(configs, recorded_constants(fit.constants, IMAGE_PARAMETERS))
 
     def recorded_step(fit: Fit, row: Observation) -> Array:
         configs = with_image_effects(fit, gather([row.described]), [row.labels])
-        return image_step(recorded_configs(configs, fit.constants), recorded_constants(fit.constants)).seconds
+        return image_step(
+            recorded_configs(configs, fit.constants), recorded_constants(fit.constants, IMAGE_PARAMETERS)
+        ).seconds
 
     def each(row: Observation) -> str:
         traffic = float(counted_bytes(gather([row.described]))[0])

@@ -9,20 +9,22 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
-from planner.quantity.formula import exp, formula, log, smallest
+from planner.quantity.formula import exp, formula, log, smallest, stated
 
-SPREADS = ((0.76, 0.045), (0.24, 0.10))
-"""Shares and scales of two logistic distributions of ln(measured / estimated).
+SPREADS = {"usual": (0.76, 0.045), "large": (0.24, 0.10)}
+"""Shares and widths of two logistic distributions of ln(measured / estimated).
 
 Most runs lie close to the estimate and some do not; nine in ten lie within 18 %. Fitted to published peaks, with each
 source left out in turn (docs/accuracy-tables.md, Memory).
 """
+SPREADS_SOURCE = "fitted to published memory peaks (docs/accuracy-tables.md, Memory)"
 SETTING_CHANCES: dict[str, dict[Any, float]] = {
     "loss": {Loss.EAGER: 0.5, Loss.FUSED: 0.2, Loss.COMPILED: 0.1, Loss.CHUNKED: 0.2},
     "kernels": {Kernels.EAGER: 0.5, Kernels.FUSED: 0.5},
     "fused_step": {True: 0.6, False: 0.4},
 }
 """Chances of a setting's values if it is not stated. Assumed: about the shares in published runs that state it."""
+WEIGHT_SOURCE = "chance of unstated settings: assumed (SETTING_CHANCES in planner/speed/memory/chance.py)"
 FITS_FROM, FAILS_UP_TO = 0.8, 0.2
 """Chances from which a training counts as fitting, and up to which it does not; between them it is uncertain."""
 LOG_TOLERANCE, LARGEST_LOG_ERROR = 1e-5, 3.0
@@ -49,15 +51,23 @@ def alternatives(trainer: TrainerMemory, stated: Iterable[str]) -> list[tuple[fl
     ]
 
 
-@formula("")
+@formula(
+    "",
+    inputs={"size_gib": ("GiB", "memory of one device that a training can use (catalogs/hardware/accelerators.csv)")},
+)
 def chance_within(likely: Sequence[PossibleNeed], size_gib: float) -> float:
     """Return the chance that the needed memory is at most a size: sum of weight x chance_of_error(ln(size / need))."""
     return sum(need.weight * chance_of_error(log(size_gib / need.need_gib)) for need in likely)
 
 
 def chance_of_error(log_ratio: float) -> float:
-    """Return the chance that ln(measured / estimated) is at most x: sum of share / (1 + exp(-x / scale))."""
-    return sum(share / (1 + exp(smallest(700.0, -log_ratio / scale))) for share, scale in SPREADS)
+    """Return the chance that ln(measured / estimated) is at most x: sum of share / (1 + exp(-x / width))."""
+    chance = 0.0
+    for kind, spread in SPREADS.items():
+        share = stated(f"share_of_{kind}_errors", spread[0], "", SPREADS_SOURCE)
+        width = stated(f"width_of_{kind}_errors", spread[1], "", SPREADS_SOURCE)
+        chance += share / (1 + exp(smallest(700.0, -log_ratio / width)))
+    return chance
 
 
 def size_for(likely: Sequence[PossibleNeed], chance: float) -> float:

@@ -13,6 +13,22 @@ from planner.speed.memory.states import States
 GIB = 2**30
 CONTEXT_GIB = 1.0
 """CUDA context and NCCL channels. Published runs show 1 to 3 GiB, including memory that the allocator cannot use."""
+COMPUTED_BY_MEMORY = "planner memory --details prints how it is computed"
+PART_SOURCES = {
+    "weights": ("bytes", f"weights on one device: {COMPUTED_BY_MEMORY}"),
+    "gradients": ("bytes", f"gradients on one device: {COMPUTED_BY_MEMORY}"),
+    "moments": ("bytes", f"moments of the optimizer on one device: {COMPUTED_BY_MEMORY}"),
+    "step": ("bytes", "temporary tensors of the optimizer's step: planner/speed/memory/states.py"),
+    "kept": ("bytes", f"activations that stay until the backward pass needs them: {COMPUTED_BY_MEMORY}"),
+    "working": ("bytes", "the layer that the backward pass recomputes: planner/speed/memory/activations.py"),
+    "last": ("bytes", "last layer of the backward pass: planner/speed/memory/activations.py"),
+    "logits": ("bytes", f"logits and their gradients: {COMPUTED_BY_MEMORY}"),
+    "buffers": ("bytes", "buffers of the strategy, for communication and copies: planner/speed/memory/buffers.py"),
+    "slack": ("", "memory that the allocator reserves / memory that tensors use: planner/speed/memory/constants.py"),
+    "engine_training": ("bytes", "generation engine during training: planner/speed/memory/rollout_engine.py"),
+    "engine_generating": ("bytes", "generation engine during generation: planner/speed/memory/rollout_engine.py"),
+}
+"""Unit of each part of the memory, and its meaning with the place of its computation."""
 
 
 class Phase(StrEnum):
@@ -47,7 +63,7 @@ class Parts:
     engine_generating: float = 0.0
     """Bytes of that engine while it generates."""
 
-    @formula("GiB")
+    @formula("GiB", inputs=PART_SOURCES)
     def fullest(self, *, accumulates: bool = False) -> DeviceMemory:
         """Return the phase with the largest sum.
 

@@ -22,7 +22,15 @@ from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import FITS_FROM, SETTING_CHANCES, PossibleNeed, alternatives, chance_within, size_for
+from planner.speed.memory.chance import (
+    FITS_FROM,
+    SETTING_CHANCES,
+    WEIGHT_SOURCE,
+    PossibleNeed,
+    alternatives,
+    chance_within,
+    size_for,
+)
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
 from planner.speed.memory.fullest_moment import GIB, DeviceMemory, Phase
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
@@ -145,7 +153,11 @@ def _formulas(question: MemoryQuestion, chosen: Checkpointing) -> tuple[FormulaU
                     name = f"total_gib_with_{_unstated(trainer, question)}"
                     by_need[need] = PossibleNeed(weight, named(name, need, "GiB"))
             size = stated("device_gib", question.accelerator.training_gib, "GiB", question.accelerator.source)
-            numbers["chance"] = named("chance_to_fit", chance_within(list(by_need.values()), size), "")
+            likely = [
+                need._replace(weight=stated("weight", need.weight, "", WEIGHT_SOURCE)) if len(by_need) > 1 else need
+                for need in by_need.values()
+            ]
+            numbers["chance"] = named("chance_to_fit", chance_within(likely, size), "")
         return printed(numbers)
 
 

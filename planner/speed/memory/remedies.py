@@ -12,11 +12,11 @@ from planner.model.network.workload import Checkpointing, Strategy
 from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.network.method_work import has_second_model
 
-GOOD = 0.9
+GOOD_CHANCE = 0.9
 """Chance to fit at which no further change is proposed."""
 SMALL_SHARE = 0.5
 """Share of a device's memory for an engine: the default of verl's `gpu_memory_utilization`."""
-LEAST = 0.005
+LEAST_GAIN = 0.005
 """Least increase of the chance that makes a change worth proposing."""
 
 
@@ -59,13 +59,13 @@ def remedies(
     now, reached = setting, chance(setting)
     lora = "--method lora" if setting.objective.method is None else f"--lora-rank {Adapters().rank}"
     for change, option, costs, change_of in _changes(checkpointings=checkpointings, adapts=adapts, lora=lora):
-        if reached >= GOOD:
+        if reached >= GOOD_CHANCE:
             break
         changed = change_of(now)
         if changed is None:
             continue
         after = chance(changed)
-        if after - reached > LEAST:
+        if after - reached > LEAST_GAIN:
             found.append(Remedy(change, option, costs, after))
             now, reached = changed, after
     return found

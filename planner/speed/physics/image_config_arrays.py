@@ -1,4 +1,4 @@
-"""Arrays that describe many image trainings: one array per fact, and one table of all their products."""
+"""Describes many image trainings as arrays: one array per fact, and one table of all convolutions and linear maps."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ KERNELS = {
     "norm": 2.0,
     "pointwise": 1.0,
 }
-"""Kernels of one operator's forward pass; the backward pass launches twice this number."""
+"""Kernels that one operator's forward pass launches. The backward pass launches twice this number."""
 PRODUCTS = ("convolution", "depthwise", "linear")
 ATTENTION = ("attention", "windows")
 
 
 class Described(NamedTuple):
-    """Training as the physics takes it: operators of an image network, and facts under the names of the arrays.
+    """One training before it becomes entries of arrays.
 
-    A text network has no operators here; its facts are those of `Configs`.
+    `facts` holds one number for each array of `ImageConfigs`, or of `Configs` for a text network, which has no
+    operators.
     """
 
     operators: tuple[Operator, ...]
@@ -39,28 +40,35 @@ class Described(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Convolutions and linear maps of all configurations, as columns. Equal operators of a network are one row."""
+    """Convolutions and linear maps (products of matrices) of all trainings, as columns.
+
+    Equal operators of a network share one row, with their number in `repeats`.
+    """
 
     owner: Array
-    """Place of the configuration to which the operator belongs."""
+    """Index of the training to which the operator belongs."""
     macs: Array
+    """Multiply-accumulates of one forward pass for one image."""
     moved: Array
-    """Numbers that one pass reads and writes, without weights."""
+    """Numbers that one pass reads and writes per image, without weights."""
     weights: Array
     turned: Array
-    """Numbers that a convolution on tensor cores needs in channels-last order."""
+    """Numbers per image that a convolution on tensor cores turns into channels-last order."""
     linear: Array
     depthwise: Array
     winograd: Array
+    """1: a 3x3 convolution that Winograd's method computes with fewer multiplications."""
     passes: Array
-    """Products of a training pass: forward, gradient of the weights, and gradient of the input (not for the image)."""
+    """Products of a training step per forward product: 3 (forward, gradients of weights and input), or 2 for the first
+    operator, because the image needs no gradient.
+    """
     repeats: Array
     """Number of such operators in the network."""
 
 
 @dataclass(frozen=True)
 class ImageConfigs:
-    """Image trainings as a struct of arrays of equal length, with one entry per training.
+    """Image trainings as arrays of equal length with one entry per training, and their table of products.
 
     Every entry is a float; flags are 0 or 1. Units: FLOP/s, bytes/s, images.
     """
@@ -68,7 +76,7 @@ class ImageConfigs:
     # The network, per image; products have separate arrays
     products: Products
     norms: Array
-    """Numbers that batch norms move, forward and backward."""
+    """Numbers that batch norms move, forward and backward; `norms_forward`: forward only, as for the next two."""
     norms_forward: Array
     narrow: Array
     """Numbers that element-wise operators move in the products' format, forward and backward."""
@@ -78,11 +86,11 @@ class ImageConfigs:
     wide_forward: Array
     attention_macs: Array
     attention_matrix: Array
-    """Numbers of the attention matrices of all heads and layers."""
+    """Numbers in the attention matrices of all heads and layers."""
     written: Array
-    """1: attention inside windows with a bias per pair, whose matrix frameworks store."""
+    """1: attention inside windows with a bias per pair of tokens. Frameworks write its matrix to memory."""
     kernels: Array
-    """Kernels that the forward pass launches."""
+    """Kernels that the forward pass launches for one micro-batch."""
     parameters: Array
     # The batch and how it is trained
     micro_batch: Array
@@ -121,16 +129,16 @@ class ImageConfigs:
     loader: Array
     """Images/s that the host of one node loads; 0: no limit."""
     host_scale: Array
-    """Host time per kernel / the physics' value."""
+    """Factor on the physics' host time per kernel."""
     device_scale: Array
-    """Time of all computing and memory traffic on the accelerator / the physics' value."""
+    """Factor on the physics' time of computing and memory traffic on the accelerator."""
     dp: Array
 
     def __len__(self) -> int:
         return int(self.peak.shape[0])
 
     def at(self, chosen: Array, /) -> ImageConfigs:
-        """Return the configurations at the chosen places."""
+        """Return the trainings at the chosen indices, with their products."""
         import numpy as np
 
         arrays = {field.name: getattr(self, field.name)[chosen] for field in fields(self) if field.name != "products"}
@@ -141,12 +149,12 @@ class ImageConfigs:
         return ImageConfigs(products=products._replace(owner=np.repeat(np.arange(len(chosen)), count)), **arrays)
 
     def scaled(self, *, host: Array, device: Array) -> ImageConfigs:
-        """Return a copy with other scales of the host's and the accelerator's time."""
+        """Return a copy with other factors on the host's and the accelerator's time."""
         return replace(self, host_scale=host, device_scale=device)
 
     @property
     def units_per_step(self) -> Array:
-        """Images of one optimizer step, under the name that text configurations use for tokens."""
+        """Images of one optimizer step, under the name that text trainings use for tokens."""
         return self.images_per_step
 
     @property
@@ -160,24 +168,26 @@ class ImageConfigs:
         return self.dp * self.micro_batch * self.micro_batches
 
 
-FROM_NETWORK = (
+NETWORK_ARRAYS = (
     "products", "norms", "norms_forward", "narrow", "narrow_forward", "wide", "wide_forward", "attention_macs",
     "attention_matrix", "written", "kernels", "parameters",
 )  # fmt: skip
+"""Fields of `ImageConfigs` that follow from the network's operators; the others are facts of the training."""
 
 
 def gather(rows: Sequence[Described]) -> ImageConfigs:
-    """Return the arrays of image trainings that are given one by one; every network is summed up once."""
+    """Return the arrays of image trainings. The sums of each network are computed once."""
     import numpy as np
 
     facts = {
         field.name: np.array([float(row.facts[field.name]) for row in rows])
         for field in fields(ImageConfigs)
-        if field.name not in FROM_NETWORK
+        if field.name not in NETWORK_ARRAYS
     }
     sums_by_network = {operators: _sums(operators) for operators in dict.fromkeys(row.operators for row in rows)}
     sums = {
-        name: np.array([sums_by_network[row.operators][name] for row in rows], dtype=float) for name in FROM_NETWORK[1:]
+        name: np.array([sums_by_network[row.operators][name] for row in rows], dtype=float)
+        for name in NETWORK_ARRAYS[1:]
     }
     return ImageConfigs(products=_products([row.operators for row in rows]), **sums, **facts)
 

@@ -10,7 +10,7 @@ from planner.speed.physics.compute import US
 from planner.speed.physics.config_arrays import GENERATIONS
 from planner.speed.physics.layer_work import BACKWARD
 from planner.speed.physics.part_formula import computes
-from planner.speed.physics.step import ELSEWHERE, HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
+from planner.speed.physics.step import HIDING_SHARPNESS, HOST_SHARPNESS, OFF_THE_DEVICE, Step, smooth_maximum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     """
     import numpy as np
 
-    parts = {name: v if name in ELSEWHERE else v * c.device_scale for name, v in device_parts(c, p).items()}
+    parts = {name: v if name in OFF_THE_DEVICE else v * c.device_scale for name, v in device_parts(c, p).items()}
     parts = {name: named(f"{name}_seconds", value, "s") for name, value in parts.items()}
     device = named("device_seconds", np.sum(list(parts.values()), axis=0), "s", "a micro-batch on the device")
     host = named("host_seconds", _host_seconds(c, p), "s", "launches of a micro-batch")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,7 @@ from planner.quantity.recorded_number import NamedInput, Recorded, RecordedEleme
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
+    from planner.speed.physics.parameters import Parameter
 
 Function = TypeVar("Function", bound=Callable[..., object])
 ConfigArrays = TypeVar("ConfigArrays")
@@ -65,9 +66,12 @@ def recorded_configs(configs: ConfigArrays, constants: Mapping[str, float]) -> C
     return replace(configs, **changed)  # type: ignore[type-var]
 
 
-def recorded_constants(constants: Mapping[str, float]) -> dict[str, Any]:
-    """Return the constants of the physics as numbers that remember their names."""
-    return {name: RecordedElement(value, NamedInput(name)) for name, value in constants.items()}
+def recorded_constants(constants: Mapping[str, float], parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Return the constants of the physics as numbers that remember their names and meanings."""
+    meanings = {parameter.name: f"calibrated constant: {parameter.meaning}" for parameter in parameters}
+    return {
+        name: RecordedElement(value, NamedInput(name, "", meanings.get(name, ""))) for name, value in constants.items()
+    }
 
 
 def log2_of(values: Array) -> Array:

@@ -58,8 +58,8 @@ def _exposed(traffic: Array, work: Array) -> Array:
     return smooth_maximum(traffic, work, HIDING_SHARPNESS) - work
 
 
-ELSEWHERE = ("tail", "split", "host", "engine", "sharding", "gradients", "overhead", "waiting", "input")
-"""Parts that are not work of the accelerator's units: gaps between kernels, links, host, waiting, storage."""
+OFF_THE_DEVICE = ("tail", "split", "host", "engine", "sharding", "gradients", "overhead", "waiting", "input")
+"""Parts of a step in which the accelerator does not compute: gaps between kernels, links, host, waiting, storage."""
 
 
 class Step(NamedTuple):
@@ -73,7 +73,7 @@ class Step(NamedTuple):
         """Influence of the accelerator's own time on the step: d ln seconds / d ln device time."""
         import numpy as np
 
-        return np.asarray(np.sum([share for name, share in self.shares.items() if name not in ELSEWHERE], axis=0))
+        return np.asarray(np.sum([share for name, share in self.shares.items() if name not in OFF_THE_DEVICE], axis=0))
 
 
 @computes("overhead", "waiting")
@@ -143,7 +143,7 @@ def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) ->
     stage = c.stage_layers
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
-    parts = {name: value if name in ELSEWHERE else value * c.device_scale for name, value in parts.items()}
+    parts = {name: value if name in OFF_THE_DEVICE else value * c.device_scale for name, value in parts.items()}
     parts["split"] = (
         (communication.tensor_seconds(c, p) + communication.expert_seconds(c, p)) * stage
         + communication.pipeline_seconds(c, p)

@@ -10,6 +10,7 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import MOST_OPTIONS
+from planner.quantity.chance import percent_text
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
@@ -94,7 +95,7 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     if largest_chance <= chosen.chance:
         return chosen
     notes = [chosen.note] if chosen.note else []
-    of_chosen, of_smallest = (f"{min(99, round(100 * chance))} %" for chance in (chosen.chance, largest_chance))
+    of_chosen, of_smallest = map(percent_text, (chosen.chance, largest_chance))
     if of_chosen != of_smallest:
         notes.append(
             f"its speed is that of micro-batch {chosen.micro_batch}, which fits with a chance of {of_chosen}; its "

@@ -71,5 +71,7 @@ def _doubts(run: RunRecord, base: RunRecord, ratio: Quantity) -> list[str]:
             f"{counts[0]} accelerators against {counts[1]}: the ratio also contains how well each count scales"
         )
     if abs(ratio.value - 1) < LEAST_DIFFERENCE:
-        doubts.append(f"under {LEAST_DIFFERENCE:.0%} is no difference: one instance differs from the next by as much")
+        doubts.append(
+            f"under {LEAST_DIFFERENCE:.0%} is not a difference: one instance differs from the next by as much"
+        )
     return doubts + [f"{record.id}: {problem}" for record in (run, base) for problem in record.verdict]

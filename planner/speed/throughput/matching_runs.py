@@ -29,7 +29,7 @@ WORKLOAD_FIELDS = ("network", "seq_len", "method", "objective", "adapters")
 """Fields that describe the workload; the other fields describe how it is trained."""
 MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len", "sequence_tokens")
 """Fields that a run may omit if the plan names it as its workload."""
-ANOTHER_OWNER = "was measured on another owner's machine: it is no measurement of yours"
+ANOTHER_OWNER = "was measured on another owner's machine: it is not a measurement of yours"
 NOTED_FIELDS = ("global_batch",)
 """Fields in which a measurement may differ from the plan; the answer notes the difference."""
 

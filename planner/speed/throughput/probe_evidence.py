@@ -50,7 +50,7 @@ The values are assumed, because no training with a probe of its machine is publi
 
 The user's own runs correct the values (`own_runs.with_learnt_transfer`).
 """
-ELSEWHERE = 0.10
+OTHER_MACHINE_DEVIATION = 0.10
 """Additional standard deviation for another machine of the kind. Nodes alone differ by 2 %; cooling, power limits and
 drivers differ by more."""
 MOST_POSITIONS = 1_000_000
@@ -146,7 +146,9 @@ def observed_kind(
             labels_of(candidate.accelerator, f"probe, {KIND_NAMES[kind]}"),
             tokens / seconds,
             1.0,
-            kernel=LoneKernel(kind.value, probe, tuple(shapes), TRANSFER[kind], 0.0 if here else ELSEWHERE),
+            kernel=LoneKernel(
+                kind.value, probe, tuple(shapes), TRANSFER[kind], 0.0 if here else OTHER_MACHINE_DEVIATION
+            ),
         )
 
 

@@ -173,7 +173,7 @@ def _notes(runs: Sequence[RunRecord]) -> tuple[str, ...]:
     if any(run.short_window for run in runs):
         notes.append("Measured for seconds only: a demonstration, not evidence")
     if runs[0].hardware.accelerator == "CPU":
-        notes.append("Processes on one CPU share its cores, so this is no scaling of accelerators")
+        notes.append("Processes on one CPU share its cores, so this does not show how accelerators scale")
     return tuple(notes)
 
 

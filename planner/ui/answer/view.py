@@ -13,7 +13,7 @@ from planner.present.columns.registry import COLUMNS, not_known, offered_columns
 from planner.present.facts import LEFT_OUT
 from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage
-from planner.present.page.pins import MOST, Pin, pins_html
+from planner.present.page.pins import MOST_PINS, Pin, pins_html
 from planner.present.page.prices import finance_html
 from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
@@ -77,7 +77,7 @@ def _pins(shown: Pin, words: Words) -> None:
     """Show the pinned answers, with buttons to pin this one and to unpin all."""
     pins: list[Pin] = st.session_state.setdefault("pins", [])
     with st.container(horizontal=True):
-        if len(pins) < MOST and shown.parameters not in [pin.parameters for pin in pins]:
+        if len(pins) < MOST_PINS and shown.parameters not in [pin.parameters for pin in pins]:
             st.button(words("Pin this answer"), key="pin", on_click=pins.append, args=(shown,))
         if pins:
             st.button(words("Unpin all"), key="unpin", on_click=pins.clear)

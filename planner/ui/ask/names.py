@@ -1,4 +1,4 @@
-"""Entries of the form's lists with readable names."""
+"""Lists what the question form offers: ids with readable names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from functools import lru_cache
 from planner.decide.options.card_name import card_names
 from planner.decide.options.display_name import provider_name
 from planner.model.prices.offer import PriceKind
+from planner.scenario.price_choice import ANY_REGION
 from planner.scenario.unpublished_power import owning_not_modelled
 from planner.ui.ask.question import StampedCatalog
 
 
 @lru_cache(maxsize=4)
 def networks(known: StampedCatalog) -> dict[str, str]:
-    """Return every named network, and every measured run with an unknown network."""
+    """Return the named networks, and the measured runs whose network is not known, which a plan can scale."""
     named = {name: name for name in known.catalog.presets}
     runs = known.catalog.runs.values()
     return named | {run.id: f"{run.workload} ({run.id})" for run in runs if run.architecture is None}
@@ -21,12 +22,12 @@ def networks(known: StampedCatalog) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def machines(known: StampedCatalog) -> dict[str, str]:
-    """Return the cards that a plan may own, and the machines of the catalog."""
+    """Return the cards that a plan may own machines with, and the catalog's own machines (sites)."""
     sites = known.catalog.sites.values()
-    of_cards = {
+    ownable = {
         name: text for name, text in cards(known).items() if not owning_not_modelled(known.catalog.accelerators[name])
     }
-    return of_cards | {site.id: site.name.removesuffix(", to be bought") for site in sites}
+    return ownable | {site.id: site.name.removesuffix(", to be bought") for site in sites}
 
 
 @lru_cache(maxsize=4)
@@ -55,9 +56,9 @@ def cards(known: StampedCatalog) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def regions(known: StampedCatalog) -> list[str]:
-    """Return the regions that prices name."""
+    """Return the regions of all prices, without that of prices that are the same everywhere."""
     rows = (*known.catalog.own_prices, *known.catalog.prices)
-    return sorted({row.region for row in rows} - {"any"})
+    return sorted({row.region for row in rows} - {ANY_REGION})
 
 
 @lru_cache(maxsize=4)

@@ -21,9 +21,10 @@ from planner.use_cases.asking.pasted_command import Pasted, read_command
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
-LONGEST = 200_000
+LONGEST_PASTE = 200_000
+"""Most characters of a pasted text."""
 LOG_NAME = "pasted.log"
-NOTHING = "Nothing was understood."
+NOTHING_UNDERSTOOD = "Nothing was understood."
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def paste_box(form: Form, known: StampedCatalog, words: Words) -> None:
     with st.expander(words("Paste a command or a log")):
         st.text_area(
             words("A trainer's command, its configuration, or lines of its log"), key="pasted", height=120,
-            max_chars=LONGEST,
+            max_chars=LONGEST_PASTE,
         )  # fmt: skip
         st.button(words("Read it"), on_click=_read, args=(known,), key="read-pasted")
         for line in st.session_state.get("understood", ()):
@@ -82,7 +83,7 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
     left = (f"not in the form: {', '.join(said.beside)}",) if said.beside else ()
     if not changes:
         seen = (f"read: {', '.join(said.said)}",) if said.said else ()
-        return Understood({}, (NOTHING, *seen, *left))
+        return Understood({}, (NOTHING_UNDERSTOOD, *seen, *left))
     return Understood(changes, (*named, f"from: {', '.join(said.said)}", *left))
 
 

@@ -13,7 +13,8 @@ from planner.model.network.workload import Precision
 from planner.text.number_text import read_number
 from planner.use_cases.training_files import objective_named
 
-LONGEST = 200_000
+LONGEST_COMMAND = 200_000
+"""Most characters of a pasted text that are read."""
 NETWORK = ("model_name_or_path", "base_model", "model_name", "model_id", "pretrained_model_name_or_path", "model")
 EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "max_epochs")
 LENGTH = ("max_seq_length", "max_length", "cutoff_len", "sequence_len", "seq_len", "model_max_length", "seq-length")
@@ -52,7 +53,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
 
     Raises NotModelledError for an objective that the planner does not know.
     """
-    stated, command = _stated(text[:LONGEST]), command_of(text)
+    stated, command = _stated(text[:LONGEST_COMMAND]), command_of(text)
     objective = stated_objective(stated) or (command.objective if command is not None else None)
     named = objective_named(objective, where="the text").method
     said: list[str] = []

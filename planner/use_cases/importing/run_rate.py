@@ -13,17 +13,19 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.use_cases.importing.run_facts import MissingFactError, RunFacts
 
 SINGLE_RUN_FRACTION = 0.05
-"""Relative range of one run without repeats, as for the benchmark's."""
+"""Relative range of a single run. The benchmark's own runs without repeats have the same."""
 DOUBTFUL_FRACTION = 0.20
-"""Relative range of a doubtful run. Totals include starts and checkpoints; padding may be counted."""
+"""Relative range of a doubtful run: a total may include start-up, or tokens may include padding."""
 FEWEST_STEPS = 10
-ALL_FILLED = 0.98
-DISAGREEMENT = 0.05
-"""Relative difference allowed between two figures of one log."""
-SAME_STEPS = 0.1
-"""Relative difference allowed between the steps of a total and the timed steps."""
+"""Fewest timed steps that raise no doubt."""
+FULL_SHARE = 0.98
+"""Share of a batch's tokens from which its samples count as full."""
+FIGURES_TOLERANCE = 0.05
+"""Relative difference up to which two figures of one log agree."""
+STEPS_TOLERANCE = 0.1
+"""Relative difference up to which a total is taken to be of the timed steps."""
 SECONDS_PER_HOUR = 3_600.0
-WHOLE = 0.001
+WHOLE_TOLERANCE = 0.001
 """Relative distance from a whole number within which a batch counts as whole."""
 PADDED = (
     "samples may be padded, and padding counts as tokens; say --packed if every sample is full, or import a log that "
@@ -51,17 +53,18 @@ class Rate:
 
     @property
     def total_differs(self) -> bool:
-        """True if the totals give another speed than the steps."""
-        return self.total_per_s is not None and abs(self.total_per_s / self.samples_per_s - 1) > DISAGREEMENT
+        """True if the log's total gives another speed than its steps."""
+        return self.total_per_s is not None and abs(self.total_per_s / self.samples_per_s - 1) > FIGURES_TOLERANCE
 
 
 def rate_of(log: TrainerLog, known: RunFacts, *, where: str) -> Rate:
     """Compute samples/s from the log.
 
-    samples/s = tokens / (seq_len x sequences per sample) / seconds, if the log counts tokens; a pair has two sequences
+    samples/s = tokens / (seq_len x sequences per sample) / seconds, if the log counts tokens (a preference pair is one
+    sample of two sequences)
     samples/s = steps x global batch / seconds, otherwise
 
-    If the log counts the tokens of samples of different lengths without padding, a sample has their mean length.
+    Where the log counts tokens without padding, a sample is `seq_len` tokens here; `mean_length` gives its mean length.
     """
     part = steady(log.spans, log.resolution_s)
     if part is not None and part.steps > 0:
@@ -70,11 +73,11 @@ def rate_of(log: TrainerLog, known: RunFacts, *, where: str) -> Rate:
         steps, seconds, tokens = log.total.steps, log.total.seconds, log.total.tokens
     elif log.untimed_steps is not None:
         if known.hours is None:
-            what = f"how many hours its {log.untimed_steps:,} steps took: it holds no times"
+            what = f"how many hours its {log.untimed_steps:,} steps took: it states no times"
             raise MissingFactError(where, what, "--hours", "3.5")
         steps, seconds, tokens = float(log.untimed_steps), known.hours * SECONDS_PER_HOUR, None
     else:
-        raise InputError(f"{where}: holds no two steps with a time between them.", fix="Name a longer log.")
+        raise InputError(f"{where}: has no two steps with the time between them.", fix="Import a longer log.")
     if tokens is not None and log.tokens_of_one_device:
         tokens *= known.hardware.accelerators
     if tokens is not None and known.seq_len is not None:
@@ -93,7 +96,7 @@ def _check_whole_batches(log: TrainerLog, known: RunFacts, steps: float, samples
     if known.global_batch is None or log.rates_alone or known.seq_len is None:
         return
     counted = samples / steps
-    if abs(counted / known.global_batch - 1) > DISAGREEMENT:
+    if abs(counted / known.global_batch - 1) > FIGURES_TOLERANCE:
         raise InputError(
             f"{where}: {log.files[0]} contradicts the batch: its seconds of a step x tokens/s are "
             f"{counted * known.seq_len:,.0f} tokens, {counted:,.3g} samples of {known.seq_len:,}, and the batch is "
@@ -103,14 +106,14 @@ def _check_whole_batches(log: TrainerLog, known: RunFacts, steps: float, samples
 
 
 def _total_rate(log: TrainerLog, part: Steady | None, samples_of_a_step: float) -> float | None:
-    """Return samples/s from the total of the same steps, without the dropped ones; None if there is no such total.
+    """Return samples/s from the log's total without the dropped steps; None if it has no total of the timed steps.
 
-    A total of other steps, for example with those of an earlier process, is not comparable.
+    A total that includes other steps, for example an earlier process's, is not comparable.
     """
     if log.check is None or part is None or log.rates_alone:
         return None
     steps = part.steps + part.dropped_steps
-    if abs(log.check.steps / steps - 1) > SAME_STEPS:
+    if abs(log.check.steps / steps - 1) > STEPS_TOLERANCE:
         return None
     seconds = log.check.seconds - sum(part.dropped_seconds.values())
     done = log.check.steps - part.dropped_steps
@@ -122,15 +125,15 @@ def mean_length(log: TrainerLog, known: RunFacts, rate: Rate) -> int | None:
     if not log.counts_lengths or known.global_batch is None or known.seq_len is None or rate.samples <= 0:
         return None
     length = round(rate.samples * known.seq_len / (rate.steps * known.global_batch))
-    return length if 0 < length < ALL_FILLED * known.seq_len else None
+    return length if 0 < length < FULL_SHARE * known.seq_len else None
 
 
 def batch_of_tokens(known: RunFacts, rate: Rate) -> int | None:
-    """Return tokens of a step / sequence length if the log counts full samples; None if that is not a whole number."""
+    """Return the samples of a step, counted from its tokens; None if samples are padded or it is not a whole number."""
     if known.padded or not rate.has_seconds or rate.steady is None or rate.steady.tokens is None:
         return None
     batch = rate.samples / rate.steps
-    return round(batch) if batch >= 1 and abs(batch - round(batch)) < WHOLE * batch else None
+    return round(batch) if batch >= 1 and abs(batch - round(batch)) < WHOLE_TOLERANCE * batch else None
 
 
 def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
@@ -162,22 +165,22 @@ def doubts_of(log: TrainerLog, known: RunFacts, rate: Rate) -> tuple[str, ...]:
         doubts.append("the loss is not finite: the training did not work; import a run whose loss stays finite")
     if rate.total_differs:
         doubts.append(
-            f"its steps say {rate.samples_per_s:.4g} samples/s and its totals {rate.total_per_s:.4g}; the range holds "
-            "both"
+            f"its steps say {rate.samples_per_s:.4g} samples/s and its total {rate.total_per_s:.4g}; the range "
+            "includes both"
         )
     if log.skipped_lines > log.used_lines:
         every = log.used_lines + log.skipped_lines
         doubts.append(
             f"{log.skipped_lines:,} of {every:,} lines of steps were not understood and are left out; import a log "
-            "whose lines are read"
+            "whose lines can be read"
         )
     if rate.steps < FEWEST_STEPS:
-        doubts.append(f"only {rate.steps:.0f} steps were timed; {FEWEST_STEPS} are the least")
+        doubts.append(f"only {rate.steps:.0f} steps were timed; import at least {FEWEST_STEPS}")
     if rate.steady is not None and rate.steady.stalled_share > 0:
         share = rate.steady.stalled_share
         doubts.append(
-            f"{share:.0%} of the steps took over 3 times the middle one: something beside the training, as waiting for "
-            "data, is measured too; see planner check-run"
+            f"{share:.0%} of the steps took over 3 times the median: something besides the training, such as waiting "
+            "for data, was measured too; see planner check-run"
         )
     return tuple(dict.fromkeys(doubts))
 
@@ -210,4 +213,4 @@ def _filled_share(known: RunFacts, rate: Rate) -> float | None:
     if known.global_batch is None or rate.steady is None or rate.steady.tokens is None or not rate.has_seconds:
         return None
     share = rate.samples / (rate.steps * known.global_batch)
-    return share if share < ALL_FILLED else None
+    return share if share < FULL_SHARE else None

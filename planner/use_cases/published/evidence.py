@@ -24,15 +24,15 @@ from planner.speed.physics.observation import Observation, Refusal
 from planner.whole_file import whole_file
 
 USABLE = ("ok", "hw-assumed")
-"""Beginnings of the quality flags of rows for the fit, unless excluded. Other rows are only predicted."""
+"""Prefixes of `quality` whose rows calibrate, unless a rule excludes them. Rows with other flags are only predicted."""
 UNUSABLE = ("suspect", "duplicate", "check")
-"""Beginnings of the quality flags of rows that are not even predicted: doubted by their source, or duplicates."""
+"""Prefixes of `quality` whose rows are not even predicted: their source doubts them, or they are duplicates."""
 
 
 def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Observation], list[Refusal]]:
-    """Describe measurements for the physics. Return refused ones with the reason."""
+    """Return the measurements as the physics takes them, and the refused ones with the reason."""
     aliases, networks = accelerator_aliases(), read_image_networks()
-    seen: list[Observation] = []
+    observations: list[Observation] = []
     refused: list[Refusal] = []
     for row in rows:
         if row.quality.startswith(UNUSABLE):
@@ -50,27 +50,27 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
             in_fit = _calibrates(row, text=text)
             left_open = 2 if not in_fit else int(bool(usual_settings(row, text=text)))
             labels = replace(observed.labels, left_open=left_open)
-            seen.append(replace(observed, in_fit=in_fit, labels=labels))
-    return seen, refused
+            observations.append(replace(observed, in_fit=in_fit, labels=labels))
+    return observations, refused
 
 
 def bundled_evidence(catalog: Catalog) -> list[Observation]:
-    """Return the text measurements that calibrate the product, sorted by source and id."""
+    """Return the text measurements that calibrate the bundled estimator, sorted by source and id."""
     return of_text(usable_rows(evidence_files(), catalog))
 
 
 def bundled_image_evidence(catalog: Catalog) -> list[Observation]:
-    """Return the image measurements that calibrate the product, sorted by source and id."""
+    """Return the image measurements that calibrate the bundled estimator, sorted by source and id."""
     return list(of_images(usable_rows(evidence_files(), catalog)))
 
 
 def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]:
-    """Return the bundled measurements and the user's own tables."""
+    """Return the measurements of the bundled tables and of the user's own that can calibrate."""
     return usable_rows(evidence_files(workspace_dir(home)), catalog)
 
 
 def usable_rows(paths: list[Path], catalog: Catalog) -> list[Observation]:
-    """Return the measurements of these tables that train a fit, sorted by source and id."""
+    """Return the measurements of these tables that can calibrate, sorted by source and id."""
     rows = [row for path in paths for row in read_measurements(path) if row.quality.startswith(USABLE)]
     fitted = [observation for observation in observations_of(rows, catalog)[0] if observation.in_fit]
     return sorted(fitted, key=lambda observation: (observation.labels.source, observation.id))
@@ -91,13 +91,18 @@ def of_text(observations: Sequence[Observation]) -> list[Observation]:
 
 
 def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
-    """Count the evidence by table, source, accelerator and framework, and the user's runs."""
+    """Count the published rows by table, source, accelerator and framework, and the user's runs."""
     tables = []
     for path in evidence_files(workspace_dir(home)):
         rows = read_measurements(path)
-        seen, refused = observations_of(rows, catalog)
-        own = not path.is_relative_to(catalogs_dir())
-        tables.append({"table": path.name, "own": own, "rows": len(rows), "usable": len(seen), "refused": len(refused)})
+        observations, refused = observations_of(rows, catalog)
+        usable = sum(observation.in_fit for observation in observations)
+        tables.append(
+            {
+                "table": path.name, "own": not path.is_relative_to(catalogs_dir()), "rows": len(rows),
+                "usable": usable, "only_predicted": len(observations) - usable, "refused": len(refused),
+            }
+        )  # fmt: skip
     every = all_evidence(catalog, home)
     count = {
         level: dict(Counter(getattr(observation.labels, level) for observation in every).most_common())
@@ -117,20 +122,20 @@ def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
 
 
 def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
-    """Count the usable rows of a table, and the others by reason."""
+    """Count the rows of a table that can calibrate, and the others by reason."""
     rows = read_measurements(path)
-    seen, refused = observations_of(rows, catalog)
+    observations, refused = observations_of(rows, catalog)
     row_of = {row.id: row for row in rows}
     codes = Counter(
         exclusion_of(row_of[observation.id], text=observation.sample == "tokens") or Excluded.DOUBTED
-        for observation in seen
+        for observation in observations
         if not observation.in_fit
     )
     return {
         "schema_version": 1,
         "kind": "evidence_check",
         "rows": len(rows),
-        "usable": sum(observation.in_fit for observation in seen),
+        "usable": sum(observation.in_fit for observation in observations),
         "excluded": {code.value: count for code, count in codes.most_common()},
         "refused": dict(Counter(refusal.reason for refusal in refused).most_common()),
         "refusals": [{"id": refusal.id, "reason": refusal.reason} for refusal in refused],
@@ -140,15 +145,17 @@ def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
 def evidence_add(path: Path, catalog: Catalog, home: str | None = None) -> Path:
     """Copy a table of measurements into the workspace, where estimates find it. Never overwrites a file."""
     rows = read_measurements(path)
-    seen, refused = observations_of(rows, catalog)
-    if not seen:
+    observations, refused = observations_of(rows, catalog)
+    if not observations:
         reason = Counter(refusal.reason for refusal in refused).most_common(1)
         raise InputError(
             f"{path}: no row can be used{': ' + reason[0][0] if reason else ''}.",
             fix="See every row's reason with: planner evidence check FILE",
         )
     if path.suffix != ".csv":
-        raise InputError(f"{path}: only files that end in .csv are looked for.", fix="Give the file such a name.")
+        raise InputError(
+            f"{path}: only files that end in .csv are read.", fix="Give the file a name that ends in .csv."
+        )
     target, content = workspace_dir(home) / FOLDER / path.name, path.read_bytes()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

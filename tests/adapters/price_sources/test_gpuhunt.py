@@ -104,7 +104,7 @@ def test_one_provider_that_fails_leaves_the_others(published, names):
     answer = fetched(names, "aws", "gcp", "lambdalabs", "runpod", "verda")
     assert {row.provider for row in answer.prices} == {"aws"}
     assert [problem.partition(": ")[2].partition(":")[0] for problem in answer.problems] == [
-        "the download is damaged", "the download is damaged", "'../../etc' is no version.", "answered 404",
+        "the download is damaged", "the download is damaged", "'../../etc' is not a version.", "answered 404",
     ]  # fmt: skip
 
 

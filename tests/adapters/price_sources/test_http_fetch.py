@@ -84,7 +84,7 @@ def test_a_closed_port_is_named():
 
 
 def test_a_file_address_is_refused(tmp_path):
-    with pytest.raises(PriceSourceError, match="is no web address"):
+    with pytest.raises(PriceSourceError, match="is not a web address"):
         fetch(tmp_path.as_uri(), what="The list")
 
 

@@ -224,7 +224,7 @@ class TestFilesOfAnEarlierVersion:
         path = home / "prices" / "observations" / "aws.csv"
         whole = path.read_text()
         path.write_text(whole.replace("2026-11-20", "soon"))
-        with pytest.raises(InputError, match=r"observations/aws\.csv:3: as_of: is no date"):
+        with pytest.raises(InputError, match=r"observations/aws\.csv:3: as_of: is not a date"):
             PriceStore(home).history()
         path.write_text(whole)
         assert PriceStore(home).history() == list(self.ROWS)

@@ -47,7 +47,7 @@ def test_h100_stands_for_all_forms_of_it_and_eu_for_the_regions_of_every_cloud(p
         (("llama3-8b", "--gpus", "0"), "gpus"),
         (("llama3-8b", "--max-usd-per-hour", "-1"), "max_usd_per_hour"),
         (("llama3-8b", "--max-usd-per-hour", "nan"), "'nan' is not a valid float"),
-        (("llama3-8b", "--tokens", "inf"), "is no number. Write 50B"),
+        (("llama3-8b", "--tokens", "inf"), "is not a number. Write 50B"),
         (("llama3-8b", "--gpus", "1" + "0" * 20), "gpus"),
         (("llama3-8b", "--spot", "--provider", "lambda"), "have no such machine"),
         (("llama3-8b", "--gpus", "3"), "have no such machine"),

@@ -34,7 +34,9 @@ def test_a_launch_names_the_answer_that_asked_for_it(planner: Any) -> None:
 
 
 @pytest.mark.parametrize("command", [("launch", "gpt-305m", "--on", "aws/p4d.24xlarge"), ("bench", "gpt-305m")])
-@pytest.mark.parametrize(("answer", "says"), [("0" * 12, "there is no answer"), ("latest", "is no id of an answer")])
+@pytest.mark.parametrize(
+    ("answer", "says"), [("0" * 12, "there is no answer"), ("latest", "is not the id of an answer")]
+)
 def test_an_answer_that_is_not_kept_starts_nothing(
     planner: Any, command: tuple[str, ...], answer: str, says: str
 ) -> None:

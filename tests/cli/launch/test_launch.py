@@ -93,7 +93,7 @@ def test_one_cap_holds_for_all_targets_together(planner, home):
     [
         pytest.param(("--on", P4D, "--max-usd", "1"), 3, "--max-usd 1: the worst case", id="over the cap"),
         pytest.param(("--on", P4D, "--deadline", "2020-01-01"), 3, "has passed", id="deadline passed"),
-        pytest.param(("--on", P4D, "--deadline", "soon"), 2, "is no time", id="no time"),
+        pytest.param(("--on", P4D, "--deadline", "soon"), 2, "is not a time", id="no time"),
         pytest.param(("--on", "aws/p4d.24xlage"), 2, "Did you mean", id="misspelt"),
         pytest.param(("--on", "aws/H200:8"), 2, "no aws instance type", id="an accelerator is no target"),
         pytest.param(("--on", P4D, "--on", P4D), 2, "names a target twice", id="twice"),
@@ -138,7 +138,7 @@ def test_one_cap_holds_for_all_targets_together(planner, home):
         pytest.param(("--on", P4D, "--mode", "tuned", "--nodes", "2"), 2, "searched for on one node", id="tuned, two"),
         pytest.param(("--on", "local", "--mode", "tuned"), 2, "--gpus N", id="tuned, no count"),
         pytest.param(
-            ("--on", P4D, "--global-batch", "12"), 2, "is no multiple of micro-batch 4 x 8", id="global batch"
+            ("--on", P4D, "--global-batch", "12"), 2, "is not a multiple of micro-batch 4 x 8", id="global batch"
         ),
         pytest.param(("--on", P4D, "--data", "tokens"), 2, "from / on", id="a path of ours"),
         pytest.param(("--on", P4D, "--layers", "99"), 2, "16", id="more layers than there are"),

@@ -69,8 +69,8 @@ def test_a_report_names_its_answer(planner) -> None:
     ("asked", "says"),
     [
         pytest.param("0" * 12, "there is no answer '000000000000'", id="never given"),
-        pytest.param("latest", "is no id of an answer", id="no id"),
-        pytest.param("../../../etc/passwd", "is no id of an answer", id="a path"),
+        pytest.param("latest", "is not the id of an answer", id="no id"),
+        pytest.param("../../../etc/passwd", "is not the id of an answer", id="a path"),
     ],
 )
 def test_what_is_not_kept(planner, asked: str, says: str) -> None:

@@ -220,7 +220,7 @@ RATE = "currency: {code: KRW, per_usd: 1400.0, as_of: 2026-11-20, source: a bank
         ),
         pytest.param(
             replaced("assumptions: {", "limits: {allowed_region: [us-east-1]}\nassumptions: {"),
-            ["limits.allowed_region", "no key"],
+            ["limits.allowed_region", "not a key"],
             id="a limit misspelt",
         ),
     ],

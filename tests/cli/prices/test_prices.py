@@ -246,7 +246,7 @@ class TestRefresh:
         assert answer.code == 4
         error = answer.document["error"]
         assert error["kind"] == "price_source"
-        assert "what was known is kept" in error["message"]
+        assert "the known prices are kept" in error["message"]
         assert all(word in error["message"] for word in ("AWS", "gpuhunt", "LAMBDA_API_KEY", "SkyPilot"))
         assert shown(planner) == before
 
@@ -264,7 +264,7 @@ class TestRefresh:
         lambda_api["data"]["gpu_8x_h100_sxm5"]["instance_type"]["price_cents_per_hour"] = 3510 * 730
         answer = planner("prices", "refresh", "--source", "lambda")
         assert answer.code == 4
-        assert "All that came was left out: lambda/gpu_8x_h100_sxm5 in " in answer.err
+        assert "Every fetched price was left out: lambda/gpu_8x_h100_sxm5 in " in answer.err
         assert shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")[0]["origin"] == "bundled"
 
     @pytest.mark.usefixtures("lambda_api")

@@ -30,8 +30,8 @@ class TestRecords:
                 {"throughput.unit": "furlongs/s"}, ["throughput.unit", "'samples/s'", "furlongs"], id="unknown unit"
             ),
             pytest.param({"throughput.unit": "h"}, ["throughput is in h", "samples/s"], id="a unit of something else"),
-            pytest.param({"throughput.value": float("nan")}, ["value: NaN is no number in JSON"], id="NaN"),
-            pytest.param({"throughput.high": float("inf")}, ["high: Infinity is no number in JSON"], id="infinite"),
+            pytest.param({"throughput.value": float("nan")}, ["value: NaN is not a number in JSON"], id="NaN"),
+            pytest.param({"throughput.high": float("inf")}, ["high: Infinity is not a number in JSON"], id="infinite"),
             pytest.param(
                 {"throughput.value": -1.0, "throughput.low": -2.0}, ["throughput must be over 0"], id="negative"
             ),
@@ -40,7 +40,7 @@ class TestRecords:
             pytest.param({"throughput.basis": "guessed"}, ["throughput.basis", "'assumed'"], id="unknown basis"),
             pytest.param({"step_seconds": 10.6}, ["global_batch / step_seconds"], id="contradicts itself"),
             pytest.param({"micro_batch": True}, ["micro_batch", "True"], id="bool for a count"),
-            pytest.param({"speed": 1}, ["speed", "no key"], id="unknown key"),
+            pytest.param({"speed": 1}, ["speed", "not a key"], id="unknown key"),
             pytest.param({"schema_version": 2}, ["newer", "Update"], id="newer schema"),
             pytest.param({"id": "../../etc/passwd"}, ["id"], id="an id that leaves the folder"),
             pytest.param({"id": ""}, ["id"], id="no id"),
@@ -221,7 +221,7 @@ class TestWorkspaceFiles:
             pytest.param(POWER.format(value=".nan", unit="kW"), ["power.value", "finite"], id="NaN"),
             pytest.param(POWER.format(value=5, unit="kW"), ["power", "outside its range"], id="outside its range"),
             pytest.param("nodes: 0\n", ["nodes", "1"], id="no nodes"),
-            pytest.param("colour: red\n", ["colour", "no key"], id="unknown key"),
+            pytest.param("colour: red\n", ["colour", "not a key"], id="unknown key"),
         ],
     )
     def test_a_wrong_site_names_file_and_key(self, planner, example, write, text, words):

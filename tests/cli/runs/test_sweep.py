@@ -251,7 +251,7 @@ def test_a_presets_file_is_the_preset(planner: Any, bench: SweepBench, tmp_path:
         pytest.param(["cpu-smoke", "--layers", "0"], "--layers is 0", id="no layers"),
         pytest.param(["cpu-smoke", "--seq-len", "0"], "--seq-len is 0", id="no tokens"),
         pytest.param(["cpu-smoke", "--gpus", "1", "--seq-len", "256"], "longer than architecture", id="too long"),
-        pytest.param(["cpu-smoke", "--sweep-gpus", "1"], "one count is no series", id="one count"),
+        pytest.param(["cpu-smoke", "--sweep-gpus", "1"], "one count is not a series", id="one count"),
         pytest.param(["cpu-smoke", "--sweep-gpus", "1,2;4"], "not a list of numbers", id="no numbers"),
         pytest.param(["cpu-smoke", "--sweep-gpus", "0,2"], "--sweep-gpus is 0", id="no device"),
         pytest.param(["cpu-smoke", "--sweep-gpus", "1,2", "--gpus", "2"], "both say how many", id="both"),

@@ -155,7 +155,7 @@ def _text(text: str) -> Any:
     ("write", "says"),
     [
         pytest.param(_sparse, "2000.0 MB", id="2 GB"),
-        pytest.param(os.mkfifo, "no ordinary file", id="a pipe"),
+        pytest.param(os.mkfifo, "not an ordinary file", id="a pipe"),
         pytest.param(_text("<!DOCTYPE html><html>404</html>"), "is a web page", id="a page"),
         pytest.param(_text("version https://git-lfs.github.com/spec/v1\n"), "Git LFS", id="a pointer"),
         pytest.param(_text('{"model_type": "llama", "hidden_size": NaN}'), "must be a whole number", id="NaN"),

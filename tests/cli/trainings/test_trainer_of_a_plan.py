@@ -82,7 +82,9 @@ def test_offloaded_weights_have_hours(planner, write):
         pytest.param(", optimizer: adam-8bit", ["training.optimizer: ", "'adamw-8bit'"], id="optimizer"),
         pytest.param(", loss: liger", ["training.loss: ", "'chunked'"], id="loss"),
         pytest.param(", offload: cpu", ["training.offload: ", "'optimizer'"], id="offload"),
-        pytest.param(", quantize: int8", ["training.quantize", "is no key that the planner knows"], id="no such key"),
+        pytest.param(
+            ", quantize: int8", ["training.quantize", "is not a key that the planner knows"], id="no such key"
+        ),
         pytest.param(
             ", adapters: {frozen: int4}", ["training.adapters.frozen: ", "'int8'"], id="no such format of weights"
         ),

@@ -95,10 +95,10 @@ def test_a_credit_is_named_until_it_expires_and_changes_no_price(expires, named)
     ("entries", "words"),
     [
         pytest.param({"discounts": [discount("a", 1.3)]}, "less than 1", id="130 %"),
-        pytest.param({"discounts": [discount("a", 1.0)]}, "less than 1", id="100 %: free is no discount"),
+        pytest.param({"discounts": [discount("a", 1.0)]}, "less than 1", id="100 %: free is not a discount"),
         pytest.param({"discounts": [discount("a", -0.1)]}, "greater than 0", id="negative"),
-        pytest.param({"discounts": [discount("a", 0.1), discount("a", 0.2)]}, "'a' stands twice", id="a name twice"),
-        pytest.param({"discounts": [discount("a", 0.1, after=["z"])]}, "which is no discount", id="after nothing"),
+        pytest.param({"discounts": [discount("a", 0.1), discount("a", 0.2)]}, "'a' appears twice", id="a name twice"),
+        pytest.param({"discounts": [discount("a", 0.1, after=["z"])]}, "which is not a discount", id="after nothing"),
         pytest.param(
             {"discounts": [discount("a", 0.1, after=["b"]), discount("b", 0.1, after=["a"])]},
             "discounts wait for each other: . after . after .", id="a cycle",

@@ -23,11 +23,11 @@ from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
+from planner.speed.estimator.network_kind import IMAGE_PLACES, TEXT_PLACES
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
-from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
 from tests.bundled import image_rows, owned_catalog, text_rows
 from tests.formula_evaluation import evaluated
 
@@ -221,7 +221,7 @@ def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> 
     """The formula of a part gives its seconds from its inputs, before `times` (hidden work) and the correction."""
     whole = {option: explained(catalog, option) for option in (MODELLED, MEASURED)} | {"images": of_images(catalog)}
     for name, option in whole.items():
-        assert {part.name for part in option.parts} <= (IMAGE_PLACES if name == "images" else PLACES).keys()
+        assert {part.name for part in option.parts} <= (IMAGE_PLACES if name == "images" else TEXT_PLACES).keys()
         assert option.correction is not None
         for part in option.parts:
             if part.times is not None:

@@ -43,7 +43,9 @@ def test_accumulation_makes_the_global_batch(settings: BenchSettings, micro_batc
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        pytest.param(BenchSettings(devices=3, global_batch=32), "32 is no multiple of micro-batch 4 x 3", id="matched"),
+        pytest.param(
+            BenchSettings(devices=3, global_batch=32), "32 is not a multiple of micro-batch 4 x 3", id="matched"
+        ),
         pytest.param(
             BenchSettings(devices=8, mode=TUNED), "compared at one global batch, and .* states none", id="none"
         ),
@@ -55,7 +57,7 @@ def test_accumulation_makes_the_global_batch(settings: BenchSettings, micro_batc
         ),
         pytest.param(
             BenchSettings(devices=1, series=(1, 64), global_batch=128),
-            "128 is no multiple of micro-batch 4 x 64",
+            "128 is not a multiple of micro-batch 4 x 64",
             id="a series, matched",
         ),
     ],

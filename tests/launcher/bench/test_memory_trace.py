@@ -10,11 +10,14 @@ from planner.errors import InputError, MissingExtraError
 from planner.launcher.bench.memory_trace import traced_layer_bytes
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
-from planner.model.network.trainer_memory import TrainerMemory
+from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
-from planner.network.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
+from planner.network.activations import bytes_per_number, layer_activation_bytes
 from planner.network.families.known_families import family_of
 from planner.network.lora_memory import lora_layer_bytes
+from planner.scenario.training_setup import TrainingSetup
+from planner.speed.memory.activations import saved_per_sample
+from planner.speed.memory.constants import FITTED
 from tests.bundled import bundled_catalog
 
 torch = pytest.importorskip("torch")
@@ -120,11 +123,16 @@ def test_experts_are_traced_in_bf16_alone(presets: dict[str, Architecture]) -> N
 def test_the_formula_counts_what_image_models_save(
     presets: dict[str, Architecture], precision: Precision, autocast: bool
 ) -> None:
-    how = {"seq_len": None, "precision": precision, "checkpointing": Checkpointing.NONE, "autocast": autocast}
+    how = {
+        "autocast": autocast, "sharded": False, "trainer": USUAL_TRAINER, "constants": FITTED,
+    }  # fmt: skip
     for name in ("resnet50", "vit-b16"):
+        setup = TrainingSetup(
+            workload=name, network=presets[name], precision=precision, checkpointing=Checkpointing.NONE
+        )
         traced = traced_layer_bytes(presets[name], precision=precision, autocast=autocast)
-        formula = activation_bytes_per_sample(presets[name], **how)
-        instead = activation_bytes_per_sample(presets[name], traced_layer_bytes=traced, **how)
+        formula = saved_per_sample(setup, **how).kept
+        instead = saved_per_sample(setup, traced_layer_bytes=traced, **how).kept
         assert formula == pytest.approx(instead, rel=0.001)
         assert formula != instead  # the trace did take the formula's place
 

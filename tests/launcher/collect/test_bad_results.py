@@ -49,8 +49,8 @@ def texts() -> dict[str, tuple[bytes, str]]:
     return {
         "nothing": (b"", "cut off or no JSON"),
         "cut in half": (b'{"kind": "resu', "cut off or no JSON"),
-        "a list": (b"[]", "no result of the benchmark"),
-        "of another kind": (b'{"kind": "spec"}', "no result of the benchmark"),
+        "a list": (b"[]", "not a result of the benchmark"),
+        "of another kind": (b'{"kind": "spec"}', "not a result of the benchmark"),
         "not UTF-8": (b'{"kind": "result", "error": "\xff\xfe"}', "not UTF-8"),
         "NaN": (b'{"kind": "result", "window_s": NaN}', "NaN"),
         "infinite": (b'{"kind": "result", "window_s": -Infinity}', "Infinity"),

@@ -17,7 +17,7 @@ MakeResult = Callable[..., dict[str, Any]]
 
 STEPS = 600
 SPEED_IS_WRONG = "not finite|was to compute in|counts|count it as work|are counted|cannot be true"
-"""Problems after which the speed is no measurement of the stated setup."""
+"""Problems after which the speed is not a measurement of the stated setup."""
 
 
 def steps(*thirds: float) -> dict[str, Any]:

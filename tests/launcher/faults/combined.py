@@ -221,7 +221,7 @@ COMBINED = (
             TMPDIR="/nonexistent"), PLANNER_HOME="workspace"), 0, GONE, "completed",
     ),
     Fault(
-        "budget-nan", "a budget that is no number", "budget", "refused",
+        "budget-nan", "a budget that is not a number", "budget", "refused",
         launching(writes("workspace/budget.yaml", "schema_version: 1\ntotal_usd: .nan\n")), 2, None,
     ),
     Fault(

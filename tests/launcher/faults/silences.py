@@ -197,12 +197,12 @@ SILENCES = (
     Fault(
         "lambda-pipe", "the file of Lambda's keys is a pipe without a writer", "client", "said; nothing is proven",
         left(OPEN, DOWN, then=(LYING, GONE_FROM_SKY, pipe_for_keys), on=H100_AT_LAMBDA), 4, OPEN, "completed",
-        said="is no ordinary file",
+        said="is not an ordinary file",
     ),
     Fault(
         "lambda-pipe-reap", "... then `reap`", "client", "an alarm",
         left(OPEN, REAP, then=(LYING, GONE_FROM_SKY, pipe_for_keys), on=H100_AT_LAMBDA), 4, OPEN, "completed",
-        said="is no ordinary file",
+        said="is not an ordinary file",
     ),
     Fault(
         "ec2-silent-collect", "EC2 never answers, and the launch's time is over, `collect`", "EC2",

@@ -171,7 +171,7 @@ def test_a_ledger_whose_launch_lost_its_id_is_damaged(ledger):
         connection.execute("UPDATE launches SET run_id = NULL")
     connection.close()
     for ask in (ledger.entries, ledger.unreadable):
-        with pytest.raises(StoreError, match="is damaged: a launch in it has no id") as raised:
+        with pytest.raises(StoreError, match="is damaged: a launch has no id") as raised:
             ask()
         assert "planner launches reap" in raised.value.fix
 

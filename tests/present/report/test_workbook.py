@@ -12,7 +12,7 @@ import pytest
 
 from planner.model.answer.bill import CreditUsed
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.report.workbook import BILL_COLUMNS, LONGEST, QUANTITY_COLUMNS, as_workbook
+from planner.present.report.workbook import BILL_COLUMNS, LONGEST_CELL, QUANTITY_COLUMNS, as_workbook
 from tests.present.conftest import advice, report_of
 
 
@@ -90,7 +90,7 @@ def test_what_no_cell_can_hold_is_shortened_or_left_out(comparison: ComparisonDo
         }
     )
     (row,) = rows(opened(comparison.model_copy(update={"options": (wild,)}))["Options"])
-    assert len(row["notes"]) == LONGEST
+    assert len(row["notes"]) == LONGEST_CELL
     assert row["doubts"] == "a\\x00b\\x1b\\ud800"
     assert row["campaign_usd_high"] is None
 

@@ -52,7 +52,7 @@ def configs() -> list[Configs]:
 def recorded_parts(config: Configs, of: dict[str, float]) -> dict[str, FormulaUsed]:
     """Return the formula of each part that is not 0."""
     with recording():
-        parts = step.formula_seconds(recorded_configs(config, of), recorded_constants(of))
+        parts = step.formula_seconds(recorded_configs(config, of), recorded_constants(of, ()))
         found = {name: printed({name: seconds.ravel()[0]}) for name, seconds in parts.items()}
     return {name: formulas[0] for name, formulas in found.items() if formulas}
 

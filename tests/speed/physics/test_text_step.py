@@ -97,7 +97,7 @@ def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        pytest.param({"unaligned": 1.0}, "logits", id="a vocabulary that is no multiple of eight"),
+        pytest.param({"unaligned": 1.0}, "logits", id="a vocabulary that is not a multiple of eight"),
         pytest.param({"outliers": 1.0, "adapters": 1.0}, "products", id="8-bit weights with outliers apart"),
         pytest.param({"early": 1.0}, "attention", id="an attention kernel of the first kind"),
         pytest.param({"flash": 0.5}, "attention", id="an attention kernel that may be fused or not"),

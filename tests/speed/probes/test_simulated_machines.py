@@ -20,7 +20,7 @@ from planner.speed.physics.observation import Observation
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
 from planner.speed.throughput.probe_contradiction import measurement_contradicted
-from planner.speed.throughput.probe_evidence import ELSEWHERE, TRANSFER, not_measured
+from planner.speed.throughput.probe_evidence import OTHER_MACHINE_DEVIATION, TRANSFER, not_measured
 from tests.speed.throughput.asking import asked
 
 TRAININGS = ("gpt-305m", "qwen3-0.6b", "llama3-8b")
@@ -106,13 +106,13 @@ def test_another_machine_of_the_kind_counts_for_less() -> None:
     row = simulated.training(config("qwen3-0.6b"), "qwen3-0.6b")
     asked_place, _ = places(simulated, [row])
     left = {}
-    for elsewhere in (0.0, ELSEWHERE):
+    for elsewhere in (0.0, OTHER_MACHINE_DEVIATION):
         rows, errors = kernels_and_errors(simulated, {})
         moved = [replace(row, kernel=replace(row.kernel, elsewhere=elsewhere)) for row in rows if row.kernel]
         anchors, _ = places(simulated, moved)
         left[elsewhere] = float(update(asked_place, anchors, errors).left[0])
 
-    assert left[0.0] < left[ELSEWHERE] < 1
+    assert left[0.0] < left[OTHER_MACHINE_DEVIATION] < 1
 
 
 def test_a_run_that_contradicts_the_kernels_widens_the_range() -> None:

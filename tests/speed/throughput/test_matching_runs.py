@@ -232,7 +232,7 @@ def test_a_run_of_another_owner_is_evidence_and_no_measurement(catalog: Catalog)
     assert got.throughput is not None
     assert got.throughput.basis is Basis.MODELLED
     assert run in got.runs, "it corrects the estimate"
-    assert f"run {run} was measured on another owner's machine: it is no measurement of yours" in got.notes
+    assert f"run {run} was measured on another owner's machine: it is not a measurement of yours" in got.notes
 
 
 def test_equal_machines_have_equal_speeds(catalog: Catalog) -> None:

@@ -10,7 +10,7 @@ from planner import clock
 from planner.errors import InputError
 from planner.ui.ask.form import STARTS, Start, WeightsChoice
 from planner.ui.ask.link import form_of, parameters_of
-from planner.ui.ask.paste import NOTHING, understood
+from planner.ui.ask.paste import NOTHING_UNDERSTOOD, understood
 from planner.ui.ask.question import answer_form
 from planner.ui.catalogs import known_catalog
 from planner.use_cases.catalogs import open_catalog
@@ -51,4 +51,4 @@ def test_what_a_log_lacks_is_asked_for_without_naming_a_file_of_ours() -> None:
 def test_anything_else_changes_nothing(text: str) -> None:
     found = understood(text, FORM, open_catalog())
     assert found.changes == {}
-    assert found.lines[0] == NOTHING
+    assert found.lines[0] == NOTHING_UNDERSTOOD

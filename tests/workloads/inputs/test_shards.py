@@ -26,7 +26,7 @@ MakeSpec = Callable[..., Spec]
 
 @pytest.fixture
 def spec_of_data(spec_document: Callable[..., dict[str, Any]]) -> MakeSpec:
-    """Samples of 4 tokens, ids under 1,024."""
+    """Return the samples of 4 tokens, ids under 1,024."""
 
     def make(path: Path, dtype: str = "uint16", **changes: Any) -> Spec:
         data = {"path": str(path), "dtype": dtype}

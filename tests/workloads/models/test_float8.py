@@ -50,5 +50,5 @@ def test_only_maps_with_sides_of_sixteen_are_converted():
 
 
 def test_a_batch_of_odd_tokens_is_refused(spec_document):
-    with pytest.raises(ValueError, match="is no multiple of 16"):
+    with pytest.raises(ValueError, match="is not a multiple of 16"):
         from_json(spec_document(precision="float8", seq_len=9, micro_batch=1))
