@@ -35,7 +35,7 @@ RANGE = " range"
 
 OWNING = {
     Acquisition.PURCHASE: "Owning: in full, as if bought today.",
-    Acquisition.LEASE: "Owning: the lease and all beside it.",
+    Acquisition.LEASE: "Owning: a year of the lease and all beside it.",
     Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
 AS_IF_BOUGHT = (

@@ -14,7 +14,7 @@ from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.measuring import ValuedRun, worth_measuring
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.option_rule import OptionRule
-from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
+from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_at_confidences, mix_placements, recommend_mix
 from planner.decide.advice.suggested import suggested, worth_making
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.budget import budget_of
@@ -69,7 +69,7 @@ def recommend(
     rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near.case, near.options)
     regret, valued = (None, []) if rule is None else worth_measuring(rule, near.case)
     order = [by_id[option.id] for option in document.options if option.rank]
-    inputs = [] if chosen is None else moved_inputs(near.case, near.options, order)
+    inputs = [] if chosen is None or chosen_mix is not None else moved_inputs(near.case, near.options, order)
     swings = [swing(near.case, near.options, moved) for moved in inputs]
     turning = [point for moved in inputs for point in turning_points(near.case, near.options, moved)]
     turning += busy_points(case)
@@ -92,7 +92,7 @@ def recommend(
         measurements=tuple(_measurements(case, document, valued, asked)),
         turning_points=tuple(sorted(turning, key=distance)),
         swings=_notable_swings(swings, chosen),
-        at_confidence=_at_confidences(case),
+        at_confidence=_at_confidences(case) if chosen_mix is None else mix_at_confidences(case, alone, chosen_mix),
         alternatives=alternatives(document),
         notes=_notes(case, options, by_id.get(document.recommended or ""), near.note),
     )

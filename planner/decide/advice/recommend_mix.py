@@ -65,7 +65,7 @@ def recommend_mix(
         ),
         turning_points=tuple(mixed.turning_points()),
         swings=tuple(mixed.swings()),
-        at_confidence=_at_confidences(case, alone, chosen, objective),
+        at_confidence=mix_at_confidences(case, alone, chosen),
         alternatives=tuple(_of_mix(other, chosen) for other in alternatives(document)),
         notes=document.notes if by_cost else (*document.notes, NOT_MEASURED),
     )  # fmt: skip
@@ -82,9 +82,10 @@ def mix_placements(chosen: Chosen) -> tuple[PlannedRuns, ...]:
     )  # fmt: skip
 
 
-def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objective) -> tuple[AtConfidence, ...]:
+def mix_at_confidences(case: Case, alone: Alone, chosen: Chosen) -> tuple[AtConfidence, ...]:
     """Return the best plan at other confidences, with its extra cost over the plan's own."""
     own, rows = alone.limits.confidence, []
+    objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
     for confidence in sorted({*CONFIDENCES, own}):
         plan = chosen
         if confidence != own:

@@ -46,6 +46,11 @@ def plan_notes(chosen: Chosen, *, evidence: bool = True) -> tuple[str, ...]:
             notes.append(f"{placement.name}: its price is out of date, {renewal(placement.price_refreshed)}")
     if chosen.beyond_row is not None:
         notes.append(chosen.beyond_row)
+    queued = [placement.name for placement in chosen.plan.placements if placement.queued is not None]
+    if queued and evidence:
+        notes.append(
+            f"the dates of {' and '.join(queued)} count its mean wait; its likely end is the middle of all waits"
+        )
     unknown = [placement.name for placement in chosen.plan.placements if placement.earliest_start is None]
     if unknown:
         names = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)

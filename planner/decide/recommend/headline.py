@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from planner.cost.cloud.bill import AFTER_TERM
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.phrases import Phrases, joined
@@ -183,6 +184,8 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date, *, who
                 if outlasts
                 else (f"{what}, {term} in all.")
             )
+    elif option.bill is not None and any(line.what == AFTER_TERM for line in option.bill.lines):
+        yield "Its term ends before the work: more hours are counted on demand, or as another term."
     if option.price_kind is PriceKind.HOSTED_TRAINING:
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:

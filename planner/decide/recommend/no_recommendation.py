@@ -43,8 +43,8 @@ def without_recommendation(
     if refused:
         return _cannot_be_had(nearest, refused[0], phrases)
     if chance_of(nearest) >= EVEN_CHANCE:
-        return _uncertain(nearest, phrases)
-    return (_binding(nearest, phrases), _would(nearest, phrases))
+        return _uncertain(nearest, phrases, options)
+    return (_binding(nearest, phrases), _would(nearest, phrases, options))
 
 
 def _nothing_known(options: Sequence[CampaignOption]) -> tuple[str, ...]:
@@ -84,16 +84,16 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
     )
 
 
-def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
+def _uncertain(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignOption]) -> tuple[str, ...]:
     chance, asked = kept_and_asked(chance_of(option), phrases.limits.confidence)
     kept, wanted = f"{name_of(option)} {_unsure(option)} {chance}", [asked]
     if is_measured(option) or option.hold is Hold.USE:
-        return (joined([f"Best chance: {kept}"], optional=wanted, between="; "), _would(option, phrases))
+        return (joined([f"Best chance: {kept}"], optional=wanted, between="; "), _would(option, phrases, options))
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
     return (
         joined([f"Measure first: {kept}"], optional=wanted, between="; "),
         _short_run(option, run, phrases),
-        _would(option, phrases),
+        _would(option, phrases, options),
     )
 
 
@@ -129,15 +129,23 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
 
 
-def _would(option: CampaignOption, phrases: Phrases) -> str:
-    """Return the limits that the option would keep."""
+def _would(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignOption]) -> str:
+    """Return the limits that the option would keep, or the least budget with which another one keeps the deadline."""
     assert option.usd_confident is not None, "it is comparable"
     late, dear = not option.meets_deadline, not option.within_budget
     if option.keeps_both is False and not late and not dear:
         return "Each limit alone is kept with that; both together need a later deadline or a larger budget."
+    sure = f"To be {confidence_text(phrases.limits.confidence)}"
+    alone = " alone" if phrases.limits.runs > 1 and len(options) > 1 else ""  # a mix may need less
+    if dear and not late:
+        able = [each for each in options if each.not_allowed is None and each.fits is not False and not refusals(each)]
+        in_time = [each for each in able if each.meets_deadline and each.usd_confident is not None]
+        cheapest = min(in_time, key=lambda each: each.usd_confident or 0.0, default=option)
+        if (cheapest.usd_confident or 0.0) < option.usd_confident:
+            return f"{sure}, {name_of(cheapest)} needs the least{alone}: {phrases.most(cheapest)}."
     needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []
     needed += [phrases.most(option)] if dear or not needed else []
-    return f"To be {confidence_text(phrases.limits.confidence)}, it needs {' and '.join(needed)}."
+    return f"{sure}, it needs {' and '.join(needed)}{alone}."
 
 
 def _days(option: CampaignOption) -> str:
