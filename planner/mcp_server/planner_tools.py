@@ -16,18 +16,18 @@ from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.workspace import catalogs_dir, examples_dir, workspace_dir
 from planner.errors import InputError
 from planner.mcp_server import tool_inputs as given
-from planner.mcp_server.fact_rows import memory_answer, prices_answer, run_check_answer
+from planner.mcp_server.answer_rows import (
+    comparison_answer,
+    explained_answer,
+    kept_rows,
+    memory_answer,
+    prices_answer,
+    run_check_answer,
+)
 from planner.mcp_server.guarded_call import guarded, inside
-from planner.mcp_server.plan_rows import comparison_answer, explained_answer, listed_answer
 from planner.mcp_server.tool_answer import ToolAnswer
-from planner.mcp_server.training_arguments import StatedSettings, with_training_arguments
+from planner.mcp_server.tool_inputs import StatedSettings, with_training_arguments
 from planner.model.answer.documents import ComparisonDocument
-from planner.model.answer.explanation import ExplainDocument
-from planner.model.answer.kept_answer import KeptAnswer
-from planner.model.answer.memory_answer import MemoryDocument
-from planner.model.answer.own_or_rent import OwnOrRentDocument
-from planner.model.answer.recommendation import RecommendationDocument
-from planner.model.answer.run_check import RunCheckDocument
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan
@@ -65,31 +65,16 @@ class PlannerTools:
     def ask(
         self,
         workload: given.Workload,
-        data: Annotated[
-            given.Word | None,
-            Field(description="Samples x mean tokens, or samples alone.", examples=["50000x700", "1281167"]),
-        ] = None,
+        data: given.Data = None,
         tokens: Annotated[
             given.Amount | None, Field(description="Tokens of the training, instead of data.", examples=[1e9])
         ] = None,
         epochs: Annotated[given.Amount | None, Field(description="Times over the data; default: 1.")] = None,
         seq_len: given.SeqLen = None,
-        own: Annotated[
-            given.Names, Field(description="Machines the user has.", examples=[["2xRTX-3090"], ["4x8xH100"]])
-        ] = [],  # noqa: B006  never changed; the schema shows it
-        on: Annotated[
-            given.Names,
-            Field(
-                description="Offers to compare; default: the best dozen of all, beside own.",
-                examples=[["aws/p5.48xlarge"], ["lambda/gpu_8x_h100_sxm5"]],
-            ),
-        ] = [],  # noqa: B006
-        budget: Annotated[
-            float | None, Field(ge=0, le=1e15, description="Budget in USD for all of it.", examples=[300])
-        ] = None,
-        by: Annotated[
-            given.Word | None, Field(description="Done by a day, a month, or in 3w.", examples=["2027-06-30", "3w"])
-        ] = None,
+        own: given.OwnMachines = [],  # noqa: B006  never changed; the schema shows it
+        on: given.Offers = [],  # noqa: B006
+        budget: given.Budget = None,
+        by: given.Day = None,
         runs: Annotated[given.Count | None, Field(description="Trainings; default: 1.")] = None,
         log: Annotated[
             given.Word | None, Field(description="Trainer's log in the folder, written on the first of own.")
@@ -119,9 +104,7 @@ class PlannerTools:
     @guarded
     def compare(
         self,
-        plan: Annotated[
-            given.Word, Field(description="Plan file in the folder, YAML or JSON.", examples=["plan.yaml"])
-        ],
+        plan: given.PlanFile,
     ) -> ToolAnswer:
         """Rank the options of a plan file and recommend one, with the reason against each other option.
 
@@ -227,10 +210,7 @@ class PlannerTools:
     @guarded
     def check_run(
         self,
-        run: Annotated[
-            given.Word,
-            Field(description="Trainer's log, folder or result, or a stored run's id.", examples=["out/", "train.log"]),
-        ],
+        run: given.RunName,
         workload: Annotated[
             given.Word | None, Field(description="Where the log does not say it.", examples=["llama3-8b"])
         ] = None,
@@ -298,7 +278,7 @@ class PlannerTools:
         """
         kept = kept_answer(answer_id)
         if option is None:
-            return _again(kept, from_row, asked_columns(",".join(columns)))
+            return kept_rows(kept, from_row, asked_columns(",".join(columns)))
         if kept.plan is None:
             raise InputError(f"answer {answer_id} has no options.", fix="Leave option out.")
         plan = parse_model(Plan, {"schema_version": 1, **kept.plan}, where=f"answer {answer_id}")
@@ -309,19 +289,3 @@ class PlannerTools:
         plan, today, assumed = answered
         kept = answer_ids.keep(document, today=today, plan=plan, assumed=assumed, asked=asked)
         return comparison_answer(document, assumed=assumed, go_on=kept)
-
-
-def _again(kept: KeptAnswer, from_row: int, more: tuple[str, ...]) -> ToolAnswer:
-    """Return a stored answer's table from a row on, with more columns by their keys."""
-    document = kept.answer
-    if isinstance(document, MemoryDocument):
-        return memory_answer(document)
-    if isinstance(document, RunCheckDocument):
-        return run_check_answer(document)
-    if isinstance(document, RecommendationDocument | OwnOrRentDocument | ExplainDocument):
-        raise InputError(f"answer {kept.id} has no table of options.", fix=f"A person reads it: planner show {kept.id}")
-    if from_row > len(document.options):
-        raise InputError(f"from_row {from_row}: the answer has {len(document.options)} rows.", fix="Take a lower one.")
-    if isinstance(document, ComparisonDocument):
-        return comparison_answer(document, assumed=kept.assumed, first=from_row, more=more)
-    return listed_answer(document, first=from_row, more=more)
