@@ -16,7 +16,7 @@ from planner.adapters.s3_store import S3Store
 
 
 def evidence() -> None:
-    from planner.ui.evidence import page
+    from planner.ui import evidence_page as page
 
     page.render()
 

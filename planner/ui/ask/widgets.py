@@ -17,8 +17,8 @@ from planner.present.page.words import Words
 from planner.ui.ask import names
 from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, MachineRow, Start, WeightsChoice
 from planner.ui.ask.question import FORM_FIX, StampedCatalog
+from planner.ui.parts import Inputs
 from planner.ui.state import replace_form, version
-from planner.ui.widgets import Inputs
 
 USUAL_CURRENCIES = ("USD", "KRW", "EUR", "JPY", "GBP", "CNY", "INR")
 ANY = "any"
