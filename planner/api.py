@@ -29,8 +29,8 @@ from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.asking.stated_files import run_of_log
-from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.plans import DatedPlan, dated
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 if TYPE_CHECKING:

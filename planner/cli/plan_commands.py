@@ -31,8 +31,8 @@ from planner.present.columns.registry import asked_columns, not_known, option_ro
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
 from planner.use_cases import answer_ids, catalogs, locks, plans, prices, reports
-from planner.use_cases.dated_plans import DatedPlan, assumed_lines, dated
 from planner.use_cases.locks import LockedAnswer
+from planner.use_cases.plans import DatedPlan, assumed_lines, dated
 from planner.use_cases.version import planner_version
 
 app = command_app()

@@ -24,8 +24,7 @@ from planner.mcp_server.answer_rows import (
     prices_answer,
     run_check_answer,
 )
-from planner.mcp_server.guarded_call import guarded, inside
-from planner.mcp_server.tool_answer import ToolAnswer
+from planner.mcp_server.tool_answer import ToolAnswer, guarded, inside
 from planner.mcp_server.tool_inputs import StatedSettings, with_training_arguments
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.network.workload import Checkpointing, Strategy
@@ -37,12 +36,12 @@ from planner.use_cases import answer_ids, catalogs, find, networks, plans, price
 from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.asking.stated_files import run_of_log
-from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.explain import explain
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.imported_runs import run_named
 from planner.use_cases.importing.run_facts import Stated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.plans import DatedPlan, dated
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 

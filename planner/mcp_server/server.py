@@ -14,9 +14,8 @@ from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 from planner.errors import InputError
-from planner.mcp_server.guarded_call import LONGEST_ERROR
 from planner.mcp_server.planner_tools import PlannerTools
-from planner.mcp_server.tool_answer import shown
+from planner.mcp_server.tool_answer import LONGEST_ERROR, shown
 from planner.use_cases.version import planner_version
 
 UNKNOWN = "extra_forbidden"

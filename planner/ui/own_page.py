@@ -17,8 +17,7 @@ from planner.model.answer.planned_year import PlannedYear
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
 from planner.present.page.charts import counts_around, lacking, year_chart
-from planner.present.page.money import MoneyFormat
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 from planner.present.page.year import YearPage
 from planner.scenario.candidate import expand
 from planner.scenario.own_machine import OWN

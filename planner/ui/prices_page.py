@@ -1,4 +1,4 @@
-"""Page "Prices": known prices with their age, and a price book for this visit, edited as two tables. No file is written."""
+"""Page "Prices": known prices with their age, and a price book for this visit. Writes no file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from planner.present.page.prices import history_html, prices_html
 from planner.present.page.words import Words
 from planner.ui import parts
 from planner.ui.ask.form import Form
-from planner.ui.ask.names import cards, providers, regions
-from planner.ui.ask.question import CREDITS_LAST_DAYS, StampedCatalog, book_of
+from planner.ui.ask.question import CREDITS_LAST_DAYS, StampedCatalog, book_of, cards, providers, regions
 from planner.ui.catalogs import visited_catalog
 from planner.ui.parts import note
 from planner.ui.state import chosen_words, current_form, remember
 from planner.use_cases.prices import history, show
 
-FILTERS = ("card", "provider_is", "region_is", "kind")
 ANY = ""
 
 
