@@ -130,7 +130,8 @@ def _last_of_several(document: CampaignDocument) -> list[str]:
     assert document.campaign_hours is not None, "it is a plan"
     starts = [datetime.fromisoformat(placement.start) for placement in document.placements]
     ends = [datetime.fromisoformat(placement.end) for placement in document.placements]
-    likely, hours = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR, document.campaign_hours.value
+    likely = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR + _wait_hours(document)
+    hours = document.campaign_hours.value
     if len(ends) < 2 or hours <= LATER * likely:
         return []
     return [f"Each line is likely; in half of all cases the last of them ends within {duration_text(hours)}."]
@@ -139,11 +140,21 @@ def _last_of_several(document: CampaignDocument) -> list[str]:
 def _total(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
-    gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
+    gap = "best found" if plan.optimality_gap_pct is None else "proven best"
+    if plan.optimality_gap_pct:
+        gap = f"within {plan.optimality_gap_pct:.2g} % of the best"
     before = " before credits" if plan.credits_usd else ""
     usd = phrases.money(plan.campaign_usd.value)
-    likely = f"{usd}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
+    hours, wait = plan.campaign_hours.value, _wait_hours(plan)
+    waits = f", {duration_text(wait)} of it before the start" if hours > LATER * (hours - wait) else ""
+    likely = f"{usd}{before}, {duration_text(hours)}{waits} ({gap})."
     return " ".join(filter(None, (likely, _promise(plan, phrases), _chances(plan))))
+
+
+def _wait_hours(plan: CampaignDocument | FeasiblePlan) -> float:
+    """Return the known hours from the campaign's start until the first of its machines is there."""
+    waits = [placed.earliest_start_hours for placed in plan.placements]
+    return min((0.0 if wait is None else wait.value for wait in waits), default=0.0)
 
 
 def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommend.phrases import nothing_to_pay
-from planner.decide.recommend.wording import confidence_text, percent_text, up_to_amount
+from planner.decide.recommend.phrases import Phrases, nothing_to_pay
+from planner.decide.recommend.wording import confidence_text, percent_text
 from planner.model.answer.bill import Bill
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
+from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.present.bills import amount_text
 from planner.present.facts import name_text, quantity_of, trainings_text
@@ -68,7 +69,7 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
     sure = "" if document.confidence is None else confidence_text(document.confidence)
     if option.done_by is not None:
         late = option.done_by_confident or option.done_by
-        days = f"{option.done_by}" + (f"; {late}" if late != option.done_by else "")
+        days = f"{late}" if late == option.done_by else f"likely {option.done_by}; {late}"
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
     if option.campaign_hours is not None and option.hours_confident is not None and document.confidence is not None:
         most = f"{percent_text(document.confidence)} of the simulated campaigns end within"
@@ -87,7 +88,7 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
             yield "running" if bought else name, f"{_money_text(quantity, document)}{WHEN.get(field, '')}"
     if option.usd_confident is not None and sure:
         nothing = nothing_to_pay(option, bill=option.campaign_usd)
-        usd = nothing or f"{up_to_amount(option.usd_confident)} USD"
+        usd = nothing or Phrases(CampaignLimits(), document.currency).most(option)
         yield "at most", f"{usd}, {sure}: by this it is ranked"
     if option.bill is not None:
         yield "bill", _bill_text(option.bill)

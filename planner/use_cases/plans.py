@@ -32,6 +32,7 @@ from planner.decide.options.estimate_plan import (
 from planner.decide.owning.horizons import answer_with_year
 from planner.decide.placement.instance import Objective
 from planner.decide.recommend.answer_plan import campaign_document, rank_alone
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.why_not import with_exclusions
 from planner.duration.calendar import NOON, zone_of
 from planner.errors import InputError, NotFoundError
@@ -161,7 +162,7 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
     )  # fmt: skip
     kind = f"{document.kind} {objective or ''}"
     identity = plan_answer_id(kind, listed, catalog, today=today)
-    options = with_exclusions(document.options, alone.limits)
+    options = with_exclusions(document.options, Phrases(alone.limits, listed.currency))
     return document.model_copy(update={"answer_id": identity, "options": options})
 
 

@@ -139,7 +139,7 @@ WRITTEN = (
         key="to_pay", title="to pay", quantity=True, value=_to_pay,
         translated=lambda entry, words: translated_quantity(_to_pay(entry), words) + local_text(entry.option),
     ),
-    OptionColumn(key="done_by", title="done by", drop=3, value=lambda entry: entry.done_by),
+    OptionColumn(key="done_by", title="likely end", drop=3, value=lambda entry: entry.done_by),
     OptionColumn(
         key="chance", title="chance", share=True, drop=2, titles={AGENT: "chance to keep the limits"},
         value=lambda entry: entry.chance,

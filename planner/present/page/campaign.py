@@ -97,11 +97,12 @@ class CampaignPage:
                 )
             )
         gap = plan.optimality_gap_pct
-        said.append(
-            words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2))
-            if gap
-            else words("Proven: no plan is better.")
-        )
+        if gap is None:
+            said.append(words("It is the best plan that was found."))
+        elif gap:
+            said.append(words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2)))
+        else:
+            said.append(words("Proven: no plan is better."))
         return said
 
     def figures_html(self) -> str:

@@ -105,6 +105,7 @@ def test_what_is_proven_is_said() -> None:
     assert "1 training<" in page.calendar_html().replace("</span>", "<")
     assert "1 trainings" not in page.calendar_html()
     assert page_of(RENTED, optimality_gap_pct=1.26).sentences()[1] == "At most 1.3 % from the best plan."
+    assert page_of(RENTED, optimality_gap_pct=None).sentences()[1] == "It is the best plan that was found."
 
 
 def test_where_nothing_fits_the_nearest_plan_is_shown() -> None:

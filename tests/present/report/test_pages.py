@@ -164,7 +164,7 @@ def test_the_appendix_is_open_where_that_is_asked(comparison: ComparisonDocument
 
 def test_a_report_in_korean_names_its_parts_in_korean(comparison: ComparisonDocument) -> None:
     text = first_page(as_html(report_of(comparison, "ko", advice=advice())))
-    for english in ("What would change this", "Options", "done by", "Decision", "wins", "Measure "):
+    for english in ("What would change this", "Options", "likely end", "Decision", "wins", "Measure "):
         assert english not in text
     assert "추천이 바뀝니다" in text
 
