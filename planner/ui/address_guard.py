@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -24,9 +24,9 @@ USUAL_PORT = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 
-def public_origins(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+def public_origins() -> tuple[str, ...]:
     """Return the public addresses in the form of an Origin header."""
-    return tuple(origin_of(url) for url in environment.get(PUBLIC_URL, "").split())
+    return tuple(origin_of(url) for url in os.environ.get(PUBLIC_URL, "").split())
 
 
 def origin_of(url: str) -> str:

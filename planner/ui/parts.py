@@ -46,19 +46,19 @@ class Inputs:
         st.session_state.setdefault(key, value)
         return key
 
-    def whole(self, label: str, name: str, value: int | None, *, most: int, least: int = 1, **more: Any) -> int | None:
+    def whole(self, label: str, name: str, value: int | None, *, most: int, **more: Any) -> int | None:
         """Ask for a whole number; None if it is empty."""
         answer = st.number_input(
-            label, min_value=least, max_value=most, value=None, step=1, key=self.key(name, value), **more
+            label, min_value=1, max_value=most, value=None, step=1, key=self.key(name, value), **more
         )
         return None if answer is None else int(answer)
 
     def number(
-        self, label: str, name: str, value: float | None, *, step: float | None = None, least: float = 0.0, **more: Any
+        self, label: str, name: str, value: float | None, *, step: float | None = None, **more: Any
     ) -> float | None:
         """Ask for a number; None if it is empty."""
         key = self.key(name, None if value is None else float(value))
-        answer = st.number_input(label, min_value=least, value=None, step=step, key=key, **more)
+        answer = st.number_input(label, min_value=0.0, value=None, step=step, key=key, **more)
         return None if answer is None else float(answer)
 
     def one(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:

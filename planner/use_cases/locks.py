@@ -17,7 +17,6 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, par
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import name_without_secrets, without_secrets
-from planner.adapters.workspace import catalogs_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.owning.horizons import answer_with_year
 from planner.decide.recommend.answer_plan import answer_plan
@@ -167,7 +166,7 @@ def _check_config(plan: Plan, lock: Lock, path: Path) -> None:
 def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
     """Return a lock as one side of a difference."""
     plan = parse_plan(json.dumps(lock.plan), where=f"{where}: plan")
-    defaults = with_bundled_blocks(lock.catalog.defaults, catalogs_dir())
+    defaults = with_bundled_blocks(lock.catalog.defaults)
     return FrozenAnswer(plan, lock.catalog.model_copy(update={"defaults": defaults}), lock.frozen_on, lock.comparison)
 
 
