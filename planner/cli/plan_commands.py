@@ -16,7 +16,6 @@ from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
-from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
 from planner.present.answer_screen import (
     Screen,
@@ -111,7 +110,7 @@ def estimate(
         )
     asked = question.words + (" --locked" if locked else "")
     if locked:
-        document = _lock(question).estimate
+        document = _locked_answer(question).lock.estimate
         answer_ids.keep(document, today=clock.today(), asked=asked)
     else:
         plan, today, assumed = question.read()
@@ -223,17 +222,13 @@ def _screen(document: OptionsDocument, asked: str | None) -> Screen:
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
     if locked:
-        document = _lock(question).comparison
+        document = _locked_answer(question).lock.comparison
         answer_ids.keep(document, today=clock.today(), asked=question.words)
         return document
     plan, today, assumed = question.read()
     document = plans.compare(plan, question.catalog(plan), today=today)
     answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     return document
-
-
-def _lock(question: PlanOptions) -> Lock:
-    return _locked_answer(question).lock
 
 
 def _locked_answer(question: PlanOptions) -> LockedAnswer:

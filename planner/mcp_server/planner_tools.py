@@ -101,10 +101,7 @@ class PlannerTools:
         return self._compared(answered, document)
 
     @guarded
-    def compare(
-        self,
-        plan: given.PlanFile,
-    ) -> ToolAnswer:
+    def compare(self, plan: given.PlanFile) -> ToolAnswer:
         """Rank the options of a plan file and recommend one, with the reason against each other option.
 
         Use it where the folder holds a plan (planner init or ask wrote it) or after the user changed one. Do not use it

@@ -82,8 +82,7 @@ def _wrong_arguments(error: ValidationError) -> str:
 def _tool(function: Any) -> Tool:
     """Return a tool that refuses unknown arguments: a misspelt budget must not be ignored."""
     tool = Tool.from_function(
-        function,
-        annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False),
+        function, annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
     )
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
