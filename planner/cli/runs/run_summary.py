@@ -1,4 +1,4 @@
-"""What a benchmark prints at its end: a summary in a few lines, or a table of scaling."""
+"""Text that a benchmark prints at its end: a summary in a few lines, or a table of scaling."""
 
 from __future__ import annotations
 
