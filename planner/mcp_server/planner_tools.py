@@ -15,15 +15,8 @@ from planner.adapters.documents import parse_model
 from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.workspace import catalogs_dir, examples_dir, workspace_dir
 from planner.errors import InputError
+from planner.mcp_server import answer_rows
 from planner.mcp_server import tool_inputs as given
-from planner.mcp_server.answer_rows import (
-    comparison_answer,
-    explained_answer,
-    kept_rows,
-    memory_answer,
-    prices_answer,
-    run_check_answer,
-)
 from planner.mcp_server.tool_answer import ToolAnswer, guarded, inside
 from planner.mcp_server.tool_inputs import StatedSettings, with_training_arguments
 from planner.model.answer.documents import ComparisonDocument
@@ -201,7 +194,7 @@ class PlannerTools:
         }  # fmt: skip
         document = estimate_memory(parse_model(MemoryRequest, asked, where="memory"), catalog)
         answer_ids.keep(document, today=clock.today())
-        return memory_answer(document)
+        return answer_rows.memory_answer(document)
 
     @guarded
     def check_run(
@@ -234,7 +227,7 @@ class PlannerTools:
         )  # fmt: skip
         document = check_run(run_named(inside(run), stated, catalog), catalog)
         answer_ids.keep(document, today=clock.today())
-        return run_check_answer(document)
+        return answer_rows.run_check_answer(document)
 
     @guarded
     def prices(
@@ -249,7 +242,7 @@ class PlannerTools:
         Use it for "what does an H100 cost per hour". Do not use it for the cost of a training (ask): hours differ
         between machines. Prices are as of their date; nothing is fetched.
         """
-        return prices_answer(
+        return answer_rows.prices_answer(
             prices.show(
                 home=self.home, now=clock.now(), accelerator=accelerator, provider=provider, region=region, kind=kind
             )
@@ -274,14 +267,16 @@ class PlannerTools:
         """
         kept = kept_answer(answer_id)
         if option is None:
-            return kept_rows(kept, from_row, asked_columns(",".join(columns)))
+            return answer_rows.kept_rows(kept, from_row, asked_columns(",".join(columns)))
         if kept.plan is None:
             raise InputError(f"answer {answer_id} has no options.", fix="Leave option out.")
         plan = parse_model(Plan, {"schema_version": 1, **kept.plan}, where=f"answer {answer_id}")
         catalog = catalogs.catalog_for(plan, self.home)
-        return explained_answer(explain(plan, catalog, option=option, today=kept.answered_on), answer_id=answer_id)
+        return answer_rows.explained_answer(
+            explain(plan, catalog, option=option, today=kept.answered_on), answer_id=answer_id
+        )
 
     def _compared(self, answered: DatedPlan, document: ComparisonDocument, *, asked: str | None = None) -> ToolAnswer:
         plan, today, assumed = answered
         kept = answer_ids.keep(document, today=today, plan=plan, assumed=assumed, asked=asked)
-        return comparison_answer(document, assumed=assumed, go_on=kept)
+        return answer_rows.comparison_answer(document, assumed=assumed, go_on=kept)
