@@ -83,10 +83,6 @@ def _secrets_shown(words: Words) -> Iterator[None]:
             html(f'<div class="problem" role="alert"><p>{words("Warning")}: {escape(sentence)}</p></div>')
 
 
-if __name__ == "__main__":
-    main()
-
-
 def stop_until_logged_in(words: Words) -> None:
     """Show only a login button until the visitor is logged in. Do nothing if the server has no login."""
     if not _asked_for():
@@ -103,3 +99,7 @@ def _asked_for() -> bool:
         return "auth" in st.secrets
     except StreamlitSecretNotFoundError:
         return False
+
+
+if __name__ == "__main__":
+    main()
