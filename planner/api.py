@@ -24,7 +24,7 @@ from planner.model.network.workload import Checkpointing, Method, Precision, Str
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.present.notebook import Comparison, Estimate, Memory, Prices
-from planner.use_cases import catalogs, networks, plans
+from planner.use_cases import catalogs, networks, plans, price_books
 from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
@@ -198,7 +198,7 @@ def prices(
     document = price_use_case.show(
         home=folder, now=clock.now(), accelerator=accelerator, provider=provider, region=region,
         kind=_chosen(PriceKind, kind, "kind"), every=every,
-        book=price_use_case.own_book(folder) if with_price_book else None,
+        book=price_books.own_book(folder) if with_price_book else None,
     )  # fmt: skip
     return Prices(document)
 
@@ -212,7 +212,7 @@ def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedP
     folder = _folder(home)
     catalog = catalogs.catalog_for(asked, folder)
     if with_price_book:
-        catalog = price_use_case.booked(catalog, folder, today=clock.today())
+        catalog = price_books.booked(catalog, folder, today=clock.today())
     return dated(asked, now=clock.now()), catalog
 
 

@@ -33,16 +33,8 @@ from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.question import MachineToBuy, TrainingQuestion
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import (
-    Counted,
-    DatedPlan,
-    beginning,
-    campaign,
-    compare,
-    counted_from,
-    estimates_of,
-    recommend,
-)
+from planner.use_cases.plans import Counted, DatedPlan, beginning, campaign, compare, counted_from, estimates_of
+from planner.use_cases.recommend import recommend
 
 FORM_FIX = "Change the value in the form."
 CREDITS_LAST_DAYS = 365
