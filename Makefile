@@ -56,6 +56,9 @@ test: .venv/installed-all
 # COVERAGE=1, as in CI: `make test` and then `make test-slow` add up what they run of the code, and test-slow judges it.
 COV = $(if $(COVERAGE),--cov --cov-report=)
 
+# Tests start the planner hundreds of times and rewrite their own 650 files: both are compiled at the first time only.
+check test-slow test-e2e: export PYTHONDONTWRITEBYTECODE :=
+
 check: .venv/installed-all
 	@echo "== format";  $(BIN)/ruff format --check .
 	@echo "== lint";    $(BIN)/ruff check .

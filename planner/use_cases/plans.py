@@ -1,4 +1,4 @@
-"""Answers plans: estimate, campaign, comparison and recommendation.
+"""Answers plans: estimate, campaign and comparison.
 
 Also reads plans, lists their options and writes a first plan. It is the one place where an answer takes its day from
 the clock.

@@ -22,8 +22,6 @@ class Net(NamedTuple):
     """Number of instances in the commitment, if the price is that of one. Further instances cost the usual price."""
     agreed: bool = False
     """True for a quote or a commitment, which is not a share of the list price."""
-    until: date | None = None
-    """Last day of the entry that ends first; None if none ends. A quote only has to be accepted by its last day."""
 
 
 def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
@@ -44,24 +42,22 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
     if held:
         first = min(held, key=lambda entry: entry.usd_per_hour)
         text = f"{first.name}: {first.nodes} already bought at {first.usd_per_hour:g} USD/h until {first.valid_until}"
-        return Net(first.usd_per_hour, (text,), first.nodes, agreed=True, until=first.valid_until)
+        return Net(first.usd_per_hour, (text,), first.nodes, agreed=True)
     quotes = [entry for entry in book.quotes if by_hour and entry.applies(price, on)]
     net = base = min((entry.usd_per_hour for entry in quotes), default=listed)
     steps = [f"{entry.name}: quoted at {base:g} USD/h" for entry in quotes if entry.usd_per_hour == base][:1]
-    ends: list[date] = []
     for discount in book.stacked():
         if not discount.applies(price, on) or (quotes and not discount.on_quotes):
             continue
         net -= discount.discount_fraction * (base if discount.of == "list" else net)
         steps.append(f"{discount.name}: -{100 * discount.discount_fraction:g} % of the {discount.of}")
-        ends += [discount.valid_until] if discount.valid_until is not None else []
         if net <= 0:
             raise InputError(
                 f"the price book takes {price.node} ({price.price_kind.value}, {price.region}) down to "
                 f"{net:.4g} {unit}: {'; '.join(steps)}.",
                 fix="Write of: rest where a discount is of what others have left, or lower the fractions.",
             )
-    return Net(net, tuple(steps), agreed=bool(quotes), until=min(ends, default=None)) if steps else None
+    return Net(net, tuple(steps), agreed=bool(quotes)) if steps else None
 
 
 def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
@@ -81,24 +77,23 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
     owed = [credit for credit in book.credits if credit.provider == price.provider and on <= credit.expires]
     notes = [f"credit {credit.name}: {credit.usd:,.2f} USD left until {credit.expires}" for credit in owed]
     listed = price.amount
-    if listed is None or not (net or notes):
+    later = () if price.usd_per_hour is None else tuple(_later_prices(price, book, net, on=on))
+    if listed is None or not (net or notes or later):
         return price
+    ends = [f"after {change.after} an hour costs {change.usd_per_hour:g} USD" for change in later]
     if net is None:
-        return price.model_copy(update={"note": _joined(price.note, *notes)})
+        return price.model_copy(update={"later": later, "note": _joined(*ends, *notes, price.note)})
     unit = "USD/M tokens" if price.usd_per_hour is None else "USD/h"
     book_note = f"list {listed:g} {unit}, net {net.amount:.6g} by the price book ({'; '.join(net.steps)})"
-    later = () if price.usd_per_hour is None else tuple(_later_prices(price, book, net))
-    ends = [f"after {change.after} an hour costs {change.usd_per_hour:g} USD" for change in later]
     note = _joined(book_note, *ends, *notes, price.note)
     if price.usd_per_hour is None:
         update = {"usd_per_million_tokens": net.amount, "list_usd_per_million_tokens": listed}
         return price.model_copy(update={**update, "note": note})
     if net.committed_nodes is not None:
-        others = net_of(price, book.model_copy(update={"commitments": ()}), on=on)
         agreed = {
             "usd_per_hour": net.amount, "low_usd_per_hour": None, "high_usd_per_hour": None,
             "list_usd_per_hour": listed, "committed_nodes": net.committed_nodes,
-            "beyond_usd_per_hour": others.amount if others else listed, "agreed": True, "note": note,
+            "beyond_usd_per_hour": _beyond(price, book, on=on), "agreed": True, "note": note,
             "later": later,
         }  # fmt: skip
         return price.model_copy(update=agreed)
@@ -116,13 +111,37 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
     )
 
 
-def _later_prices(price: Price, book: PriceBook, net: Net) -> Iterator[LaterPrice]:
-    """Yield the price after each entry of the book that ends, as the book gives it on the next day."""
-    listed, ends = price.usd_per_hour, net.until
-    while ends is not None and ends < date.max and listed is not None:
-        then = net_of(price, book, on=ends + timedelta(days=1))
-        yield LaterPrice(after=ends, usd_per_hour=listed if then is None else then.amount)
-        ends = None if then is None else then.until
+def _beyond(price: Price, book: PriceBook, *, on: date) -> float | None:
+    """Return the price of an instance beyond the commitments."""
+    others = net_of(price, book.model_copy(update={"commitments": ()}), on=on)
+    return others.amount if others else price.usd_per_hour
+
+
+def _later_prices(price: Price, book: PriceBook, net: Net | None, *, on: date) -> Iterator[LaterPrice]:
+    """Yield the price after each later day on which the book changes it.
+
+    A quote that can be accepted today holds for all of the work.
+    """
+    listed = price.usd_per_hour
+    if listed is None:
+        return
+    accepted = [entry.model_copy(update={"valid_until": None}) for entry in book.quotes if entry.applies(price, on)]
+    book = book.model_copy(update={"quotes": tuple(accepted)})
+    days = {
+        day
+        for entry in (*book.commitments, *book.discounts)
+        if entry.covers(price)
+        for day in (entry.valid_until, entry.valid_from - timedelta(days=1) if entry.valid_from else None)
+        if day is not None and on <= day < date.max
+    }
+    before = (listed, None) if net is None else (net.amount, net.committed_nodes)
+    for after in sorted(days):
+        then = net_of(price, book, on=after + timedelta(days=1))
+        amount, nodes = (listed, None) if then is None else (then.amount, then.committed_nodes)
+        if (amount, nodes) != before:
+            beyond = None if nodes is None else _beyond(price, book, on=after + timedelta(days=1))
+            yield LaterPrice(after=after, usd_per_hour=amount, committed_nodes=nodes, beyond_usd_per_hour=beyond)
+        before = (amount, nodes)
 
 
 def _joined(*notes: str | None) -> str:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from planner.cost.cloud.price_doubt import price_range
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.prices.offer import Price, PriceKind
+from planner.model.prices.offer import LaterPrice, Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
@@ -87,21 +87,26 @@ def list_price_of(candidate: Candidate) -> float | None:
 
 
 def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
-    """Return the mean price of a node-hour if more nodes work at once than were bought; otherwise None.
+    """Return the mean price of a node-hour if more nodes work at once than were bought; otherwise None."""
+    if price is None or price.usd_per_hour is None:
+        return None
+    mean, words = _mean_of_nodes(price, price.usd_per_hour, nodes=nodes)
+    if not words:
+        return None
+    source = f"{words}; {price.price_kind.value} in {price.region}: {price.source}"
+    return to_quantity(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
+
+
+def _mean_of_nodes(price: Price | LaterPrice, usd_per_hour: float, *, nodes: int) -> tuple[float, str]:
+    """Return the mean price of a node-hour in USD, in words too if more nodes work at once than were bought.
 
     USD = (bought x their price + the others x the price of others) / nodes
     """
-    if price is None or price.committed_nodes is None or price.usd_per_hour is None:
-        return None
-    held, beyond = price.committed_nodes, price.beyond_usd_per_hour
-    if beyond is None or nodes <= held:
-        return None
-    mean = (held * price.usd_per_hour + (nodes - held) * beyond) / nodes
-    source = (
-        f"({held} bought already x {price.usd_per_hour:g} + {nodes - held} x {beyond:g} USD/h) / {nodes} nodes; "
-        f"{price.price_kind.value} in {price.region}: {price.source}"
-    )
-    return to_quantity(Interval.exact(mean), Unit.USD_PER_HOUR, Basis.QUOTED, source, price.as_of)
+    bought, beyond = price.committed_nodes, price.beyond_usd_per_hour
+    if bought is None or beyond is None or nodes <= bought:
+        return usd_per_hour, ""
+    mean = (bought * usd_per_hour + (nodes - bought) * beyond) / nodes
+    return mean, (f"({bought} bought already x {usd_per_hour:g} + {nodes - bought} x {beyond:g} USD/h) / {nodes} nodes")
 
 
 def mean_price(
@@ -120,9 +125,10 @@ def mean_price(
     ends = [min(hours, change) for change in (*changes, math.inf)]
     shares = [(end - begin) / hours for begin, end in pairwise((0.0, *ends))]
     at_first = interval(first, Unit.USD_PER_HOUR).scaled(shares[0]) if shares[0] > 0 else Interval.exact(0.0)
-    later = [Interval.exact(share * row.usd_per_hour) for share, row in zip(shares[1:], price.later, strict=True)]
-    named = [f"{share:.3g} of the hours after {row.after} at {row.usd_per_hour:g} USD/h"
-             for share, row in zip(shares[1:], price.later, strict=True) if share > 0]  # fmt: skip
+    amounts = [_mean_of_nodes(row, row.usd_per_hour, nodes=nodes)[0] for row in price.later]
+    later = [Interval.exact(share * usd) for share, usd in zip(shares[1:], amounts, strict=True)]
+    named = [f"{share:.3g} of the hours after {row.after} at {usd:g} USD/h"
+             for share, row, usd in zip(shares[1:], price.later, amounts, strict=True) if share > 0]  # fmt: skip
     source = "; ".join([*named, first.source])
     return derived(sum_of([at_first, *later]), Unit.USD_PER_HOUR, first, source=source)
 

@@ -76,6 +76,13 @@ class EstimatedOption:
     """True if its cost or carbon uses the default share of rated power; a rented machine's cost never does."""
 
 
+def begun_after(estimated: EstimatedOption, hours: float) -> EstimatedOption:
+    """Return the option with the changes of its price counted from its own start, hours after the campaign's."""
+    if not estimated.price_changes:
+        return estimated
+    return replace(estimated, price_changes=tuple(max(0.0, each - hours) for each in estimated.price_changes))
+
+
 def estimate_option(
     plan: Plan,
     job: Job,

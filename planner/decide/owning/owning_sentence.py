@@ -59,8 +59,9 @@ def _advice(
     if best.id != own.id:
         likely_less = yearly_usd(own) <= yearly_usd(best) and not own.over_budget
         cheaper = best.chance_owning_cheaper if likely_less else None
-        end = f"; {_doing(own, best)} {_at_cost(money(yearly_usd(own)), cheaper, confidence)}"
-        return readable(f"{start}{work}{end}.", f"{start}{end}.")
+        cost = _at_cost(money(yearly_usd(own)), cheaper, confidence)
+        end = f"{start}; {_doing(own, best)} {cost}."
+        return readable(f"{start}{work}{end.removeprefix(start)}", end, f"{start}; {DOING[own.hold]} {cost}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = yearly_usd(firm) - yearly_usd(own)

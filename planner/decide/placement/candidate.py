@@ -13,7 +13,7 @@ from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.limits import MachineTerms, allowed, most_days
-from planner.decide.options.option import EstimatedOption
+from planner.decide.options.option import EstimatedOption, begun_after
 from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.outcomes.play import play
@@ -216,6 +216,7 @@ def candidate_of(
     if not_allowed is not None:
         return not_allowed.code
     earliest = earliest_start(estimated, catalog, calendar, today=today)
+    estimated = begun_after(estimated, earliest.value if earliest is not None else 0.0)
     costs: dict[float, OptionCosts] = {}
     for work in {group.work for group in alone.groups}:
         of_work = option_costs(estimated, catalog, work=work, runs=alone.limits.runs)

@@ -237,6 +237,8 @@ def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: floa
     together = BilledTrainings(runs, len(lanes), candidate.longer(1.0, confidence))
     billed = campaign_bill(estimated, together, (), share=work)
     usd_of_bill = billed.usd if billed is not None else None
+    if usd_of_bill is not None and estimated.price_changes:  # the solver counts the mean price of all runs
+        usd = usd_of_bill.value
     by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())
     low, high, basis = usd, usd, Basis.MODELLED
     if billed is not None and billed.usd.value > 0:

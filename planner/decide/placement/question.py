@@ -10,8 +10,8 @@ from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import credits_until
-from planner.cost.ownership.life import leased_hours
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
@@ -176,7 +176,7 @@ def _spans(
         closes = calendar.hours(machine.option.window.end) - BLOCK_LAST_HOURS
     elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
         closes = calendar.end_of(price.valid_until)
-    closes = min(closes, candidate.planned_until, opens + leased_hours(candidate.estimated.resolved))
+    closes = min(closes, candidate.planned_until, opens + held_hours(candidate.estimated))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
@@ -20,7 +21,9 @@ from planner.decide.placement.instance import (
     in_allocations,
     in_budget,
 )
+from planner.decide.placement.levels import MOST_CONFIDENCE, Level, halfway, is_looser, tighter
 from planner.decide.placement.milp import SolverStoppedError
+from planner.decide.placement.moves import moves
 from planner.decide.placement.question import PlacementQuestion, at_confidence
 from planner.decide.placement.solve import solve
 
@@ -30,10 +33,12 @@ STEPS = 10
 """Largest number of levels that are tried, each tighter than the one before, until the confidence holds."""
 HALVINGS = 4
 """Levels that are tried between the last plan that is not sure enough and the first that is."""
-CLOSER = 0.7
-"""Factor on the chance to break a limit from one tried level to the next."""
-LIKELY = 0.5
-MOST_CONFIDENCE = 0.995
+PLAYED = 0.005
+"""Effort of playing one plan on the samples."""
+MOST_MOVES = 40
+"""Plans with moved runs that are played in all."""
+MOST_NEAR = 400
+"""Moves up to which a plan's neighbours are listed: that takes at most about 0.1 seconds."""
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
 """Levels of which those above the confidence are tried too. A surer plan may cost less at the confidence."""
 SAME_USD, SAME_HOURS = 0.01, 1 / 60
@@ -46,15 +51,6 @@ class Tried(NamedTuple):
 
     best: Chosen | None
     unsure: Chosen | None
-
-
-class Level(NamedTuple):
-    """Chances with which single runs stay below the hours, and options below the costs, that the solver counts."""
-
-    hours: float | None = None
-    """None: it counts the likely hours."""
-    usd: float | None = None
-    """None: it counts the likely costs."""
 
 
 class Found(NamedTuple):
@@ -91,6 +87,8 @@ class _Search:
     objective: Objective
     effort: Effort
     found: dict[Level, Found | None] = field(default_factory=dict)
+    moved: list[Found] = field(default_factory=list)
+    """Plans with runs that were moved."""
     stopped: SolverStoppedError | None = None
 
     def tried(self) -> Tried:
@@ -102,7 +100,9 @@ class _Search:
             for chance in ABOVE if first is not None else ():
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
-        plans = list({id(each.chosen): each.chosen for each in self.found.values() if each is not None}.values())
+            self._use_all_credits(confidence)
+            self._move(confidence)
+        plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
         unsure = max(
             (plan for plan in plans if not plan.keeps(confidence)), key=lambda plan: plan.least_chance, default=None
         )
@@ -112,6 +112,77 @@ class _Search:
         if best is not None and (first is None or not _as_good(best, first.chosen)):
             best = replace(best, plan=replace(best.plan, gap=None))
         return Tried(best, unsure)
+
+    def _use_all_credits(self, confidence: float) -> None:
+        """Propose plans whose runs on a provider end before its credits expire. The samples count what they pay."""
+        for payer, counted in (self.question.instance.credits or {}).items():
+            credits = self.question.credits.get(payer, ())
+            if math.isclose(sum(credit.usd for credit in credits), counted):
+                continue
+            ends = sorted({credit.hours for credit in credits})
+            for end, level in product(ends, (Level(), self._both(confidence))):
+                lasting = sum(credit.usd for credit in credits if credit.hours >= end)
+                found = None if self.effort.spent else self._ending_by(end, payer, lasting, level)
+                self.moved += [] if found is None else [found]
+
+    def _ending_by(self, end: float, payer: str, usd: float, level: Level) -> Found | None:
+        """Return the solver's plan whose runs on a provider end by an hour, so that these credits pay for them."""
+        asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
+        paid = {way.bin for way in asked.ways if asked.options[way.option].credits == payer}
+        bins = [replace(bin_, closes=min(bin_.closes, end)) if number in paid else bin_
+                for number, bin_ in enumerate(asked.bins)]  # fmt: skip
+        found = self._solved(replace(asked, bins=tuple(bins), credits=(asked.credits or {}) | {payer: usd}))
+        if found is None:
+            return None
+        made, closes = found.solution.instance, {bin_.origin: bin_.closes for bin_ in asked.bins}
+        open_again = tuple(replace(bin_, closes=closes[bin_.origin]) for bin_ in made.bins)
+        solution = replace(found.solution, instance=replace(made, bins=open_again, credits=asked.credits))
+        return Found(solution, self._chosen(solution, asked))
+
+    def _known(self) -> list[Found]:
+        return [*filter(None, self.found.values()), *self.moved]
+
+    def _move(self, confidence: float) -> None:
+        """Move runs of the best plan while that makes it better and keeps it sure enough; else of the surest plan.
+
+        The solver counts single runs that are late. In the samples they may make up for each other.
+        """
+        left = MOST_MOVES
+
+        def rank(found: Found) -> tuple[float, float, float]:
+            if not found.chosen.keeps(confidence):
+                return (1.0, -found.chosen.least_chance, 0.0)
+            return (0.0, *weighed(found.chosen, self.alone, self.objective))
+
+        best = min(self._known(), key=rank, default=None)
+        while best is not None and left > 0 and not self.effort.spent and self._has_few_moves(best):
+            start = best
+            for solution in self._neighbours(start):
+                if left == 0 or self.effort.spent:
+                    break
+                left -= 1
+                self.effort.spend(PLAYED)
+                near = Found(solution, self._chosen(solution, self.question.instance))
+                if rank(near) < rank(best):
+                    self.moved.append(near)
+                    best = near
+                    break
+            if best is start:
+                return
+
+    def _has_few_moves(self, start: Found) -> bool:
+        """Return whether all moves can be looked at. Machines that bins of several widths share cannot be followed."""
+        asked = self.question.instance
+        return not asked.pools and len(start.solution.placed) * len(asked.ways) <= MOST_NEAR * len(asked.groups)
+
+    def _neighbours(self, start: Found) -> list[Solution]:
+        """Return the plans with moved runs, those first that are better at the likely values."""
+        instance = with_values(start.solution, self.question.instance)
+        endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in instance.bins))
+        near = [found for placed in moves(endless, start.solution.placed) if (found := evaluate(endless, placed))]
+        by_time = self.objective is Objective.TIME
+        near.sort(key=lambda each: each.hours if by_time else each.to_pay + endless.waiting_usd_per_hour * each.hours)
+        return [replace(each, instance=instance) for each in near]
 
     def _best(self, kept: list[Chosen]) -> Chosen | None:
         """Return the best of the plans; the best row with all runs in its place if it is no worse."""
@@ -154,11 +225,11 @@ class _Search:
             found = self._at(level)
             if found is None or found.chosen.keeps(confidence):
                 break
-            unsure, level = level, _tighter(level, found.chosen, confidence)
+            unsure, level = level, tighter(level, found.chosen, confidence)
         for _ in range(HALVINGS):
             if unsure is None or self.effort.spent:
                 return
-            middle = Level(_between(unsure.hours, level.hours), _between(unsure.usd, level.usd))
+            middle = halfway(unsure, level)
             found = self._at(middle)
             if found is None or found.chosen.keeps(confidence):
                 level = middle
@@ -175,7 +246,7 @@ class _Search:
             return self.found[level]
         asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
         found = None
-        looser = [other for other in self.found if _is_looser(other, level)]
+        looser = [other for other in self.found if is_looser(other, level)]
         if all(self.found[other] is not None for other in looser):
             found = self._still_best(asked, looser) or self._solved(asked)
         self.found[level] = found
@@ -199,7 +270,10 @@ class _Search:
             return None
         if solution is None:
             return None
-        return Found(solution, chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked))
+        return Found(solution, self._chosen(solution, asked))
+
+    def _chosen(self, solution: Solution, asked: Instance) -> Chosen:
+        return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked)
 
 
 def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
@@ -220,36 +294,6 @@ def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
         of_row = replace(way, billed_hours=billed)
         instance = replace(instance, ways=(*instance.ways[:number], of_row, *instance.ways[number + 1 :]))
     return evaluate(instance, [RunsOnLane(number, lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
-
-
-def _tighter(level: Level, plan: Chosen, confidence: float) -> Level:
-    """Return the next level: of the limits that the plan does not keep, else of the less sure one.
-
-    If each limit holds and both together do not, the less sure one is tightened.
-    """
-    in_time = min(chance for chance in (plan.chance_deadline, plan.chance_windows, 1.0) if chance is not None)
-    in_budget = 1.0 if plan.chance_budget is None else plan.chance_budget
-    each_holds, (hours, usd) = in_time >= confidence and in_budget >= confidence, level
-    if in_time < confidence or (each_holds and in_time <= in_budget):
-        hours = confidence if hours is None else _surer(hours)
-    if in_budget < confidence or (each_holds and in_budget <= in_time):
-        usd = (1 + confidence) / 3 if usd is None else _surer(usd)
-    return Level(hours, usd)
-
-
-def _surer(chance: float) -> float:
-    return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
-
-
-def _between(low: float | None, high: float | None) -> float | None:
-    """Return the chance whose complement is the geometric mean of those of two chances; None if both are None."""
-    if high is None:
-        return low
-    return 1 - math.sqrt((1 - (LIKELY if low is None else low)) * (1 - high))
-
-
-def _is_looser(level: Level, than: Level) -> bool:
-    return all((one or 0.0) <= (other or 0.0) for one, other in zip(level, than, strict=True))
 
 
 def _holds(instance: Instance, known: Solution) -> bool:

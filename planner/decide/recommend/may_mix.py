@@ -12,7 +12,7 @@ def may_mix(alone: Alone) -> bool:
     """Return whether a mix could be better: several runs, and an option whose run costs less than the best one's mean.
 
     If every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper. It may still
-    save waiting that costs money, use the credits of several providers, or buy a shorter block or a term for fewer
+    save waiting that costs money, end before credits or a low price do, or buy a shorter block or a term for fewer
     machines, whose cost falls in steps.
     """
     limits, options = alone.limits, alone.options
@@ -21,17 +21,12 @@ def may_mix(alone: Alone) -> bool:
     able = [option for option in options if is_feasible(option) and option.payable_usd is not None]
     if limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour or not able:
         return True
-    if any(map(_has_credits, able)) or any(map(is_paid_ahead, options)):
+    if any(option.cost_by_hours is not None or is_paid_ahead(option) for option in options):
         return True
     best = min(able, key=ranking_usd)
     assert best.payable_usd is not None, "it is one of these"
     mean = best.payable_usd.value / limits.runs
     return any(_least_of_a_run(option, limits.runs) < mean for option in options if option is not best)
-
-
-def _has_credits(option: CampaignOption) -> bool:
-    owed = option.owed_usd
-    return option.to_pay_usd is not None and owed is not None and option.to_pay_usd.high < owed.high
 
 
 def _least_of_a_run(option: CampaignOption, runs: int) -> float:

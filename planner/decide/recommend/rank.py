@@ -142,7 +142,7 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     return [_much_faster(certain, limits)[-1]]
 
 
-class Rule(Enum):
+class OrderRule(Enum):
     """Rule by which an option comes before one that costs less, or ends sooner with `prefer: time`."""
 
     TIE = "as good"
@@ -154,7 +154,7 @@ class Replaced(NamedTuple):
     """An option that would be first without a rule, and the one that comes before it."""
 
     option: CampaignOption
-    rule: Rule
+    rule: OrderRule
     by: CampaignOption
 
 
@@ -166,8 +166,8 @@ def replaced(options: Sequence[CampaignOption], limits: CampaignLimits) -> list[
         return []
     tied = _best_of_ties(certain, limits)
     chain = _much_faster(certain, limits)
-    rules = [(certain[0], Rule.TIE, tied), (tied, Rule.HOURS, chain[0])]
-    rules += [(slow, Rule.SPEED, fast) for slow, fast in pairwise(chain)]
+    rules = [(certain[0], OrderRule.TIE, tied), (tied, OrderRule.HOURS, chain[0])]
+    rules += [(slow, OrderRule.SPEED, fast) for slow, fast in pairwise(chain)]
     return [Replaced(*each) for each in rules if each[0] is not each[2] and each[0] is not chain[-1]]
 
 

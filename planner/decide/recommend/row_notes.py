@@ -11,7 +11,7 @@ from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import (
     TOO_SLOW,
-    Rule,
+    OrderRule,
     dearest_beside,
     hours_of,
     ranked,
@@ -117,11 +117,11 @@ def rule_notes(recommended: CampaignOption | None, order: Sequence[CampaignOptio
         return
     for other, rule, by in replaced(order, phrases.limits):
         name, most = name_of(other), phrases.at_most(other)
-        if rule is Rule.TIE:
+        if rule is OrderRule.TIE:
             sooner = phrases.limits.prefer is Prefer.TIME
             better = "ends a little sooner" if sooner else f"costs a little less, {most}"
             yield f"{name} {better}: among such ties {_first_of_ties(by, other, sooner=sooner)} comes first"
-        elif rule is Rule.HOURS:
+        elif rule is OrderRule.HOURS:
             likely = " against ".join(phrases.money(_likely_usd(option)) for option in (by, other))
             yield f"{name}, {most}, is paid used or not: {name_of(by)} likely costs {likely}, so it comes first"
         else:

@@ -102,9 +102,9 @@ def shares_apart(share: float, other: float) -> tuple[str, str]:
     if share_text(share) != share_text(other):
         return share_text(share), share_text(other)
     for digits in (3, 4):
-        one, two = (f"{100 * each:.{digits}g} %" for each in (share, other))
-        if one != two:
-            return one, two
+        written, beside = (f"{100 * each:.{digits}g} %" for each in (share, other))
+        if written != beside:
+            return written, beside
     return share_text(share), share_text(other)
 
 

@@ -58,10 +58,14 @@ def stale_days(kind: PriceKind) -> int:
 
 
 class LaterPrice(Frozen):
-    """Price of an hour after the last day of something in the price book."""
+    """Price of an hour after a day on which entries of the price book end, or before the first day of others."""
 
     after: Day
     usd_per_hour: Positive
+    committed_nodes: Count | None = None
+    """Number of instances bought already at `usd_per_hour`."""
+    beyond_usd_per_hour: Positive | None = None
+    """Price of an instance beyond those."""
 
 
 class Price(Frozen):

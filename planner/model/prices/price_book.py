@@ -29,16 +29,19 @@ class Scope(Frozen):
     valid_until: Day | None = None
     """Last day of validity: of a discount or commitment for hours worked, of a quote for its acceptance."""
 
-    def applies(self, price: Price, on: date) -> bool:
-        """Return whether the entry applies to this price on this day."""
+    def covers(self, price: Price) -> bool:
+        """Return whether the entry applies to this price on any day."""
         return (
             self.provider in (None, price.provider)
             and self.item in (None, price.node)
             and self.kind in (None, price.price_kind)
             and (self.region is None or price.region in (self.region, "any"))
-            and (self.valid_from is None or self.valid_from <= on)
-            and (self.valid_until is None or on <= self.valid_until)
         )
+
+    def applies(self, price: Price, on: date) -> bool:
+        """Return whether the entry applies to this price on this day."""
+        begun = self.valid_from is None or self.valid_from <= on
+        return begun and (self.valid_until is None or on <= self.valid_until) and self.covers(price)
 
 
 class Discount(Scope):

@@ -204,7 +204,9 @@ WRITTEN_OF_YEARS = (
         key="busy", title="owning pays from, busy share", titles={SCREEN: "busy"}, share=True, drop=5,
         value=lambda entry: entry.break_even.busy_fraction if entry.break_even else None,
         text=lambda entry: f"{entry.break_even.busy_fraction:.4f}" if entry.break_even else "",
-        shown=lambda entry: share_text(entry.break_even.busy_fraction) if entry.break_even else "",
+        shown=lambda entry: (
+            share_text(entry.break_even.busy_fraction) if entry.break_even and _trainings(entry) != 1 else ""
+        ),
     ),
     YearColumn(
         key="hours", title="owning pays from, hours a year", titles={SCREEN: "hours"}, right=True, drop=6,

@@ -158,6 +158,7 @@ limit = sys.argv[2] == "full"
 if limit:
     import resource
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    sys.dont_write_bytecode = True  # Python would keep a part of it
 
 def then_killed(*arguments):
     arguments[0].execute("PRAGMA cache_size = 10")  # so that it writes into the file before the end

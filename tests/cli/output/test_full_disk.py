@@ -18,6 +18,7 @@ LIMITED = """
 import resource, sys
 from planner.cli.main import run
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+sys.dont_write_bytecode = True  # Python would keep the first 10 bytes of it
 sys.exit(run(sys.argv[1:]))
 """
 

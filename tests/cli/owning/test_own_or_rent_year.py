@@ -328,3 +328,42 @@ class TestTheScreen:
         assert len(rows) == 5
         assert {len(row) for row in rows} == {len(head)}
         assert float(rows[0][head.index("USD a year")]) > 0
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        pytest.param(80, {"AWS p5en, 8x H200"}, id="80 trainings of 100 h fit into a year of 8,766 h"),
+        pytest.param(100, {"2x AWS p5en, 8x H200"}, id="100 take two machines"),
+    ],
+)
+def test_a_year_names_how_many_machines_it_takes(planner, plan, runs, names):
+    """Our machine does 87.66 of 100; 88 whole ones of 100 h are 8,800 h, more than the 8,766 h of a year."""
+    written = plan(
+        {"runs_per_year": runs}, site="hgx-h200-8x", options=[{"site": OWN, "hold": "buy", "step": STEP}, RENT]
+    )
+    year = planner("own-or-rent", written, "--site", OWN, "--json").document["by_plan"]
+    rented = {row["display_name"] for row in year["options"] if row["id"] == FIRM}
+    assert rented == names
+
+
+def test_what_can_be_done_costs_its_trainings_in_a_year(planner, plan):
+    """USD a year = trainings x USD a training, of blocks too, whose days the year shares."""
+    block = RENT | {"price": "capacity_block"}
+    document = planner("own-or-rent", plan({"runs_per_year": 10}, options=[RENT, block]), "--json").document
+    rows = [choice for choice in document["choices"] if choice["kind"] == "rent"]
+    assert len(rows) == 2
+    for row in rows:
+        whole = row["trainings_per_year"] * row["usd_per_training"]["value"]
+        assert whole == pytest.approx(row["usd_per_year"]["value"])
+
+
+def test_every_amount_of_the_screen_is_in_the_plan_s_currency(planner, plan):
+    """At 0.5 EUR a USD; the column of dollars is headed."""
+    currency = {"code": "EUR", "per_usd": 0.5, "as_of": "2026-11-20", "source": "a bank"}
+    document = planner("own-or-rent", plan({"runs_per_year": 10}, currency=currency), "--json").document
+    screen = planner("own-or-rent", plan({"runs_per_year": 10}, currency=currency)).out
+    [heading] = [line for line in screen.splitlines() if "USD" in line]
+    assert "USD a year" in heading
+    above = next(row for row in document["by_plan"]["options"] if row["id"] == FIRM)["above_owning_usd_per_year"]
+    assert f"{float(f'{above / 2:.3g}'):,.0f}" in screen

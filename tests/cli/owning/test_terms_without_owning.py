@@ -90,7 +90,7 @@ def test_a_term_that_is_likely_dearer_says_so(compared):
     answer = compared([RENT | {"step": wide}, TERM | {"step": wide}], runs=35)
     assert answer["recommended"] == SAVINGS
     assert (
-        "AWS p5en, 8x H200 likely costs 147,000 USD: the term is cheaper only if the work takes over 1.2 times as long "
-        "as estimated: measure first"
+        "AWS p5en, 8x H200 likely costs 147,000 USD: the term is cheaper only if the work takes over 1.19 times as "
+        "long as estimated: measure first"
     ) in answer["notes"]
     assert not any("likely costs" in note for note in compared([RENT, TERM], runs=35)["notes"])

@@ -55,7 +55,7 @@ def test_a_turning_point_is_told_apart_from_today(given, at, currency, sentence)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "written"),
+    ("share", "other", "written"),
     [
         pytest.param(0.0042, 0.022, ("0.42 %", "2.2 %"), id="two digits"),
         pytest.param(0.004213, 0.004196, ("0.421 %", "0.42 %"), id="three digits tell them apart"),
@@ -63,8 +63,8 @@ def test_a_turning_point_is_told_apart_from_today(given, at, currency, sentence)
         pytest.param(0.42, 0.42, ("42 %", "42 %"), id="alike"),
     ],
 )
-def test_two_shares_are_told_apart(one, other, written):
-    assert shares_apart(one, other) == written
+def test_two_shares_are_told_apart(share, other, written):
+    assert shares_apart(share, other) == written
 
 
 @pytest.mark.parametrize(

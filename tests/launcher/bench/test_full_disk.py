@@ -19,10 +19,12 @@ BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps
 
 
 LIMITED = """
-import json, resource, sys
+import json, os, resource, sys
 from pathlib import Path
 from planner.launcher.bench.local import run_local
 resource.setrlimit(resource.RLIMIT_FSIZE, (2048, resource.RLIM_INFINITY))
+sys.dont_write_bytecode = True  # Python would keep the first 2 KiB of it
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 json.dump(run_local(json.load(sys.stdin), devices_per_node=2, work_dir=Path(sys.argv[1])), sys.stdout)
 """
 """Writes of this process and its children fail beyond 2 KiB of a file, as on a full disk, for any user."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
 
+from tests.launcher.faults.forks import ForkedCommand
 from tests.launcher.faults.sky_server import Boot, Instead
 from tests.launcher.faults.world import LAUNCH, P4D, Done, WorldOfFaults
 
@@ -232,7 +233,7 @@ def meanwhile(do: str, *words: str, then: Act) -> Act:
     """
 
     def act(world: WorldOfFaults) -> Done:
-        other: list[subprocess.Popen[str]] = []
+        other: list[ForkedCommand] = []
         world.sky.meanwhile[do] = lambda: other.append(world.begin(*words))
         then(world)
         (process,) = other
@@ -242,7 +243,7 @@ def meanwhile(do: str, *words: str, then: Act) -> Act:
     return act
 
 
-def stop(process: subprocess.Popen[str], world: WorldOfFaults) -> None:
+def stop(process: ForkedCommand, world: WorldOfFaults) -> None:
     """Stop a client, but not within a write to the ledger, because the ledger would then stay locked."""
     for _ in range(20):
         os.kill(process.pid, signal.SIGSTOP)
@@ -259,7 +260,7 @@ def stopped(world: WorldOfFaults) -> Done:
     world.sky.meanwhile["queue"] = lambda: stop(waiting, world)
     watcher = world.begin("launches", "list")
     watcher.communicate(timeout=120)
-    os.waitid(os.P_PID, waiting.pid, os.WSTOPPED | os.WNOWAIT)
+    waiting.wait_until_stopped()
     done = world.cli("launches", "down", "--all")
     os.kill(waiting.pid, signal.SIGCONT)
     waiting.communicate(timeout=120)

@@ -14,8 +14,9 @@ import pytest
 
 from tests.fakes.aws_server import NEVER_REFUSED
 from tests.fakes.servers import AWS_KEYS, Server, running
+from tests.launcher.faults.forks import Forks, forking
 from tests.launcher.faults.sky_server import SkyServer, serve
-from tests.launcher.faults.world import WorldOfFaults
+from tests.launcher.faults.world import WorldOfFaults, kept_environment
 from tests.launcher.loopback_ssh import Sshd, running_sshd
 
 SSH_CONFIG = """\
@@ -70,15 +71,21 @@ def clients(aws_server: Server) -> Callable[[str], Any]:
     return client
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    with forking(kept_environment()) as started:
+        yield started
+
+
 @pytest.fixture
 def world(
-    tmp_path: Path, aws_server: Server, lambda_labs: Server, sshd: Sshd, clients: Callable[[str], Any]
+    tmp_path: Path, aws_server: Server, lambda_labs: Server, sshd: Sshd, clients: Callable[[str], Any], forks: Forks
 ) -> Iterator[WorldOfFaults]:
     sky = SkyServer()
     server = serve(sky)
     try:
         url = f"http://127.0.0.1:{server.server_port}"
-        made = WorldOfFaults(tmp_path / "w", aws_server, lambda_labs, sshd, sky, url, clients)
+        made = WorldOfFaults(tmp_path / "w", aws_server, lambda_labs, sshd, sky, url, clients, forks)
         sky.clouds = made
         sky.ssh_config = SSH_CONFIG.format(port=sshd.port, user=getpass.getuser(), folder=sshd.folder)
         yield made

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
-import subprocess
 import time
 from contextlib import closing
 from functools import partial
 
 from tests.launcher.faults.acts import Act, Prepare, boots, ec2, left, sky, sky_forgets, stop, waits
 from tests.launcher.faults.fault import Fault
+from tests.launcher.faults.forks import ForkedCommand
 from tests.launcher.faults.killed import DOWN, GONE, REAP
 from tests.launcher.faults.states import never_ends
 from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, WorldOfFaults
@@ -80,7 +80,7 @@ def when(world: WorldOfFaults, question: str, times: int) -> None:
         time.sleep(0.05)
 
 
-def end_of(process: subprocess.Popen[str]) -> Done:
+def end_of(process: ForkedCommand) -> Done:
     """Wait for the end of a client."""
     out, err = process.communicate(timeout=120)
     return Done(process.returncode, out, err)
@@ -110,7 +110,7 @@ def wakes_after_the_proof(world: WorldOfFaults) -> Done:
     world.settings["planner.launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
     process = world.begin(*LAUNCH, *P4D)
     world.sky.meanwhile["status"] = lambda: stop(process, world)
-    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    process.wait_until_stopped()
     assert world.cli(*DOWN.split()).code == 0
     os.kill(process.pid, signal.SIGCONT)
     return end_of(process)

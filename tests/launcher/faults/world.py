@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from planner.launcher.ledger.entry import LedgerEntry, State
 from planner.launcher.ledger.ledger import Ledger
 from tests.fakes.servers import AWS_KEYS, Server
 from tests.launcher.conftest import good_result
+from tests.launcher.faults.forks import ForkedCommand, Forks
 from tests.launcher.faults.sky_server import SkyServer
 from tests.launcher.loopback_ssh import Sshd
 
@@ -41,6 +40,11 @@ QUICK = {
 LAUNCH = ("launch", "gpt-305m", "--max-usd", "200", "--yes")
 P4D = ("--on", "aws/p4d.24xlarge", "--region", "us-east-1")
 H100_AT_LAMBDA = ("--on", "lambda/gpu_8x_h100_sxm5")
+
+
+def kept_environment() -> dict[str, str]:
+    """Return the variables that every process needs."""
+    return {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ class WorldOfFaults:
     sky_url: str
     clients: Any
     """Returns boto3's client of EC2 in a region, with keys that may do anything."""
+    forks: Forks
+    """Starts the commands."""
     machines: list[WorldMachine] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, float] = field(default_factory=lambda: dict(QUICK))
@@ -99,9 +105,8 @@ class WorldOfFaults:
         key_file = self.folder / ".lambda_cloud" / "lambda_keys"
         key_file.parent.mkdir()
         key_file.write_text(f"api_key = {LAMBDA_KEY}\n", encoding="utf-8")
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
         self.environment = {
-            **kept,
+            **kept_environment(),
             **AWS_KEYS,
             "HOME": str(self.folder),
             "PLANNER_HOME": str(self.home),
@@ -123,19 +128,10 @@ class WorldOfFaults:
         """Return the waits of this row, as stand_in/sitecustomize.py reads them."""
         return {"FAULT_SETTINGS": json.dumps(self.settings)}
 
-    def begin(self, *arguments: str, at: str = "", does: str = "kill", **environment: str) -> subprocess.Popen[str]:
+    def begin(self, *arguments: str, at: str = "", does: str = "kill", **environment: str) -> ForkedCommand:
         """Start a command; `does` (stand_in/sitecustomize.py) is done to it at a state of the ledger or at a call."""
         settings = self.fault_settings() | {"FAULT_AT": at, "FAULT_DOES": does}
-        return subprocess.Popen(
-            [sys.executable, "-m", "planner.cli.main", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            cwd=self.folder,
-            env=self.environment | settings | environment,
-        )
+        return self.forks.begin(*arguments, environment=self.environment | settings | environment, folder=self.folder)
 
     def cli(self, *arguments: str, at: str = "", does: str = "kill", **environment: str) -> Done:
         """Run a command to its end, or until it is killed at a state of the ledger or at a call."""

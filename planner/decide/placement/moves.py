@@ -1,0 +1,37 @@
+"""List the plans that differ from a plan by runs that move from one lane to another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from planner.decide.placement.instance import Instance, RunsOnLane
+
+
+def moves(instance: Instance, placed: Sequence[RunsOnLane]) -> Iterator[list[RunsOnLane]]:
+    """Yield the plans in which one run, or all runs of a way on a lane, have moved to the emptiest lane of a way."""
+    runs = {(each.way, each.lane): each.runs for each in placed}
+    load: defaultdict[tuple[int, int], float] = defaultdict(float)
+    for (way, lane), count in runs.items():
+        load[instance.ways[way].bin, lane] += count * instance.ways[way].hours
+    places = _emptiest(instance, load)
+    for (way, lane), count in runs.items():
+        for to_way, to_lane in places:
+            if instance.ways[to_way].group != instance.ways[way].group or (to_way, to_lane) == (way, lane):
+                continue
+            for moved in {1, count}:
+                there = {**runs, (way, lane): count - moved}
+                there[to_way, to_lane] = runs.get((to_way, to_lane), 0) + moved
+                yield [RunsOnLane(*place, number) for place, number in there.items() if number]
+
+
+def _emptiest(instance: Instance, load: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
+    """Return for each group, option and window the way and lane with the fewest hours. Its other lanes are alike."""
+    best: dict[tuple[int, int, int | None], tuple[float, int, int]] = {}
+    for number, way in enumerate(instance.ways):
+        bin_ = instance.bins[way.bin]
+        hours, lane = min((load.get((way.bin, lane), 0.0), lane) for lane in range(bin_.lanes))
+        key = (way.group, way.option, bin_.origin)
+        if key not in best or hours < best[key][0]:
+            best[key] = (hours, number, lane)
+    return [(number, lane) for _, number, lane in best.values()]

@@ -1,0 +1,101 @@
+"""Prices that change during the work: commitments that end, discounts that begin, credits that expire. By hand.
+
+A run takes exactly 10 h, and the campaign starts with 2026-12-01. The machine is listed at 21.957642 USD an hour.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.cost.cloud.net_price import with_book
+from planner.model.catalog import Catalog
+from planner.model.prices.price_book import PriceBook
+from planner.use_cases import plans
+from tests.bundled import bundled_catalog
+from tests.decide.campaign.test_side_by_side import TODAY, plan_of
+from tests.decide.campaign.test_terms_and_credits import with_credit
+
+LISTED = 21.957642
+P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
+OTHER = {"offer": "aws/p4d.24xlarge", "region": "us-west-2", "usd_per_hour": 12.0}
+ENDS_SOON: dict[str, Any] = {
+    "name": "contract", "item": "aws/p4d.24xlarge", "region": "us-east-1", "nodes": 1, "usd_per_hour": 8.0,
+    "valid_until": date(2026, 12, 5), "source": "the contract",
+}  # fmt: skip
+HALF = {"name": "half", "provider": "aws", "discount_fraction": 0.5, "source": "their mail"}
+
+
+def catalog_with(**entries: list[dict[str, Any]]) -> Catalog:
+    book = PriceBook.model_validate({"schema_version": 1, "as_of": date(2026, 11, 20), **entries})
+    return with_book(bundled_catalog(), book, on=TODAY)
+
+
+@pytest.mark.parametrize(
+    "late",
+    [{"wait_hours": 72.0}, {"ready_on": date(2026, 12, 4)}],
+    ids=["wait_hours", "ready_on"],
+)
+def test_a_price_ends_on_its_day_however_late_the_machine_comes(late):
+    """The machine is there on 12-04: 48 of 60 h cost 8 USD, until the contract ends with 12-05; 12 h are listed."""
+    plan = plan_of([P4D | late], runs=6, deadline=None, at_once=1)
+    (option,) = plans.compare(plan, catalog_with(commitments=[ENDS_SOON]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(48 * 8 + 12 * LISTED, abs=0.01)
+
+
+def test_a_discount_that_begins_during_the_work_counts_from_then_on():
+    """72 h at the list price until 12-03, then 48 h at half of it."""
+    plan = plan_of([P4D], runs=12, deadline=None, at_once=1)
+    half = HALF | {"valid_from": date(2026, 12, 4)}
+    (option,) = plans.compare(plan, catalog_with(discounts=[half]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(72 * LISTED + 48 * LISTED / 2, abs=0.01)
+
+
+def test_a_contract_that_follows_another_counts_for_the_nodes_it_holds():
+    """Two nodes: 120 h at 8 and (8 + list) / 2 USD on each, then 80 h at 6 USD for both."""
+    after = ENDS_SOON | {"name": "next", "nodes": 2, "usd_per_hour": 6.0, "valid_from": date(2026, 12, 6)}
+    after |= {"valid_until": date(2026, 12, 31)}
+    plan = plan_of([P4D | {"nodes": 2}], runs=20, deadline=None, at_once=1)
+    (option,) = plans.compare(plan, catalog_with(commitments=[ENDS_SOON, after]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(120 * (8 + LISTED) + 80 * 2 * 6, abs=0.01)
+
+
+def test_a_quote_holds_for_all_of_the_work():
+    """It must be accepted by 12-01; the discount on it ends with 12-03: 72 h at 5 USD, 48 h at 10 USD."""
+    quote = {"name": "offer", "item": "aws/p4d.24xlarge", "usd_per_hour": 10.0, "source": "their mail"}
+    quote |= {"valid_until": date(2026, 12, 1)}
+    half = HALF | {"on_quotes": True, "valid_until": date(2026, 12, 3)}
+    plan = plan_of([P4D], runs=12, deadline=None, at_once=1)
+    (option,) = plans.compare(plan, catalog_with(quotes=[quote], discounts=[half]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(72 * 5 + 48 * 10, abs=0.01)
+
+
+def test_a_mix_pays_the_prices_of_its_own_days():
+    """Ten runs on each end after 100 h, within the contract's 120 h: 100 x 8 + 100 x 12 USD."""
+    plan = plan_of([P4D, OTHER], runs=20, deadline="2026-12-20", at_once=1, prefer="time")
+    placed = plans.campaign(plan, catalog_with(commitments=[ENDS_SOON]), today=TODAY)
+    assert sorted(each.runs for each in placed.placements) == [10, 10]
+    assert placed.campaign_usd is not None
+    assert placed.campaign_usd.value == pytest.approx(2_000, abs=0.01)
+
+
+def test_a_mix_ends_its_runs_on_credits_before_they_expire():
+    """1,000 USD last to 12-05: 12 runs in 120 h leave 200 USD to pay, and 18 runs elsewhere cost 18 x 110 USD.
+
+    All 30 runs on the machine with the credits would end after they expire and cost 3,000 USD.
+    """
+    own = {"usd_per_hour": 10.0}
+    elsewhere = {"offer": "runpod/8x-h100-sxm", "usd_per_hour": 11.0}
+    plan = plan_of([P4D | own, elsewhere], runs=30, deadline="2026-12-31", at_once=1, budget_usd=2_500)
+    catalog = with_credit(1_000, date(2026, 12, 5))
+    mix, placed = plans.compare(plan, catalog, today=TODAY).mix, plans.campaign(plan, catalog, today=TODAY)
+    assert mix is not None
+    assert mix.placements == placed.placements
+    assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {"aws": 12, "runpod": 18}
+    assert placed.simulated.usd.p50 == pytest.approx(2_180, abs=0.01)
