@@ -3,9 +3,8 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from planner.ui.address_guard import AddressGuard
+from planner.ui.address_guard import AddressGuard, ResponseHeaders
 from planner.ui.launch import PAGES
-from planner.ui.response_headers import ResponseHeaders
 from planner.ui.warm import warm
 
 app = App(PAGES, middleware=[Middleware(ResponseHeaders), Middleware(AddressGuard)])

@@ -7,19 +7,15 @@ Wrong input raises `PlannerError` with the message and the fix of the command li
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from planner import clock
 from planner.adapters.documents import parse_model
-from planner.errors import InputError, MissingExtraError, PlannerError
-from planner.model.answer.documents import ComparisonDocument, EstimateDocument
-from planner.model.answer.memory_answer import MemoryDocument
-from planner.model.answer.price_answer import PricesDocument
-from planner.model.base import MOST_COUNT, SCHEMA_VERSION, Frozen
+from planner.errors import InputError, PlannerError
+from planner.model.base import MOST_COUNT, SCHEMA_VERSION
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import Attention, Kernels, Loss, Offload, Optimizer, WeightFormat
@@ -27,21 +23,18 @@ from planner.model.network.training_method import Reference
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
-from planner.present.answer_screen import comparison_screen, estimate_screen
-from planner.present.columns.entry import OptionsDocument
-from planner.present.columns.registry import asked_columns
-from planner.use_cases import catalogs, networks, plans
+from planner.present.notebook import Comparison, Estimate, Memory, Prices
+from planner.use_cases import catalogs, networks, plans, price_books
 from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.asking.stated_files import run_of_log
-from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.plans import DatedPlan, dated
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+    pass
 
 __all__ = [
     "Comparison",
@@ -61,122 +54,6 @@ PlanLike = str | Path | Mapping[str, Any] | Plan
 Choice = TypeVar("Choice", bound=StrEnum)
 Home = str | Path | None
 """Path of the workspace; None for `$PLANNER_HOME`, else ./planner-data."""
-
-
-def _with_range(name: str) -> tuple[str, str, str]:
-    return name, f"{name}_low", f"{name}_high"
-
-
-OF_COMPARISON = (
-    "rank", "id", "display_name", "hold", *_with_range("campaign_hours"), *_with_range("campaign_usd"), "done_by",
-    "why_not",
-)  # fmt: skip
-OF_ESTIMATE = (
-    "id", "display_name", "hold", *_with_range("training_hours"), *_with_range("usd_marginal"), "throughput",
-    "usd_total", "why_not",
-)  # fmt: skip
-OF_PRICES = (
-    "item", "region", "price_kind", "usd_per_hour", "usd_per_accelerator_hour", "accelerator", "accelerators",
-    "provider", "as_of", "age_days", "stale", "source",
-)  # fmt: skip
-"""Columns of a frame of prices. `all=True` adds the others."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The options of a plan, ranked under its limits: `planner compare`, `planner ask`."""
-
-    document: ComparisonDocument
-    assumed: tuple[str, ...] = ()
-    """Assumptions about a question, each with the option of the command that changes it."""
-
-    @property
-    def headline(self) -> str:
-        """At most three sentences with the recommendation. `document.headline` has them one by one."""
-        return self.document.sentence
-
-    @property
-    def recommended(self) -> str | None:
-        """Id of the recommended option; None if no option meets the limits."""
-        return self.document.recommended
-
-    def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
-        """Return a row per option, best first, in twelve columns; see `planner.present.notebook.frame_of`.
-
-        `all` adds every column. `sources` adds them with the source of each number. `columns` names more ("+co2").
-        """
-        return _options_frame(self.document, OF_COMPARISON, every=all, sources=sources, columns=columns)
-
-    def chart(self) -> alt.LayerChart | None:
-        """Draw cost against time of all options with their 90 % ranges; None if no option has both.
-
-        Raises MissingExtraError if altair is not installed.
-        """
-        from planner.present.charts import cost_time_chart
-
-        _needs("altair")
-        return cost_time_chart(self.document)
-
-    def __str__(self) -> str:
-        return self.headline
-
-    def _repr_html_(self) -> str:
-        from planner.present.notebook import screen_html
-
-        return screen_html(comparison_screen(self.document, plan=None), assumed=self.assumed)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """One training on each option of a plan: `planner estimate`."""
-
-    document: EstimateDocument
-
-    def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
-        """Return a row per option in the plan's order. The parameters are those of `Comparison.to_frame`."""
-        return _options_frame(self.document, OF_ESTIMATE, every=all, sources=sources, columns=columns)
-
-    def _repr_html_(self) -> str:
-        from planner.present.notebook import screen_html
-
-        return screen_html(estimate_screen(self.document, plan=None))
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Memory of one accelerator in training: `planner memory`."""
-
-    document: MemoryDocument
-
-    @property
-    def fits(self) -> str | None:
-        """Yes, no, or uncertain (the device's size lies in the 90 % range); None if its size is unknown."""
-        return self.document.fits
-
-    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
-        """Return a row per kind of activation checkpointing: GiB with range, whether it fits, largest micro-batch."""
-        return _frame(self.document.ways, ("checkpointing",), every=True, sources=sources)
-
-    def _repr_html_(self) -> str:
-        from planner.present.notebook import memory_html
-
-        return memory_html(self.document)
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Prices of machines as plans use them: `planner prices show`."""
-
-    document: PricesDocument
-
-    def to_frame(self, *, all: bool = False) -> pd.DataFrame:
-        """Return a row per price, with source, date and age, in twelve columns. `all` adds the others."""
-        return _frame(self.document.prices, OF_PRICES, every=all)
-
-    def _repr_html_(self) -> str:
-        from planner.present.notebook import prices_html
-
-        return prices_html(self.document)
 
 
 def ask(
@@ -291,28 +168,13 @@ def memory(
         reference=_chosen(Reference, reference, "reference"),
     )
     asked = {
-        "workload": workload,
-        "on": on,
-        "gpus": gpus,
-        "strategy": strategy,
-        "micro_batch": micro_batch,
-        "seq_len": seq_len,
-        "precision": precision,
-        "checkpointing": checkpointing,
-        "loss": loss,
-        "kernels": kernels,
-        "optimizer": optimizer,
-        "weights": weights,
-        "offload": offload,
-        "attention": attention,
-        "framework": framework,
-        "tensor": tensor,
-        "pipeline": pipeline,
-        "context": context,
-        "objective": choice.objective(),
+        "workload": workload, "on": on, "gpus": gpus, "strategy": strategy, "micro_batch": micro_batch,
+        "seq_len": seq_len, "precision": precision, "checkpointing": checkpointing, "loss": loss, "kernels": kernels,
+        "optimizer": optimizer, "weights": weights, "offload": offload, "attention": attention, "framework": framework,
+        "tensor": tensor, "pipeline": pipeline, "context": context, "objective": choice.objective(),
         "method": Method.FULL if choice.method is Trained.FULL else None,
         "adapters": adapters or choice.adapters(networks.find_architecture(workload, catalog)),
-    }
+    }  # fmt: skip
     request = parse_model(MemoryRequest, asked, where="planner.memory")
     return Memory(estimate_memory(request, catalog))
 
@@ -333,17 +195,11 @@ def prices(
     Raises PlannerError for wrong input.
     """
     folder = _folder(home)
-    chosen = _chosen(PriceKind, kind, "kind")
     document = price_use_case.show(
-        home=folder,
-        now=clock.now(),
-        accelerator=accelerator,
-        provider=provider,
-        region=region,
-        kind=chosen,
-        every=every,
-        book=price_use_case.own_book(folder) if with_price_book else None,
-    )
+        home=folder, now=clock.now(), accelerator=accelerator, provider=provider, region=region,
+        kind=_chosen(PriceKind, kind, "kind"), every=every,
+        book=price_books.own_book(folder) if with_price_book else None,
+    )  # fmt: skip
     return Prices(document)
 
 
@@ -356,7 +212,7 @@ def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedP
     folder = _folder(home)
     catalog = catalogs.catalog_for(asked, folder)
     if with_price_book:
-        catalog = price_use_case.booked(catalog, folder, today=clock.today())
+        catalog = price_books.booked(catalog, folder, today=clock.today())
     return dated(asked, now=clock.now()), catalog
 
 
@@ -378,26 +234,3 @@ def _at_least_one(value: int | None, name: str) -> int | None:
 
 def _folder(home: Home) -> str | None:
     return None if home is None else str(home)
-
-
-def _frame(rows: Sequence[Frozen], first: tuple[str, ...], *, every: bool, sources: bool = False) -> pd.DataFrame:
-    _needs("pandas")
-    from planner.present.notebook import frame_of
-
-    frame = frame_of(rows, first=first, sources=sources)
-    return frame if every or sources else frame[[name for name in first if name in frame]]
-
-
-def _options_frame(
-    document: OptionsDocument, first: tuple[str, ...], *, every: bool, sources: bool, columns: str
-) -> pd.DataFrame:
-    more = asked_columns(columns)
-    _needs("pandas")
-    from planner.present.notebook import options_frame
-
-    return options_frame(document, first, every=every, sources=sources, more=more)
-
-
-def _needs(library: str) -> None:
-    if find_spec(library) is None:
-        raise MissingExtraError(library, "app")

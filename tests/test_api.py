@@ -294,7 +294,7 @@ def test_a_wrong_question_is_an_error(arguments, says):
 
 
 def test_one_sentence_where_pandas_is_missing(comparison, monkeypatch):
-    monkeypatch.setattr("planner.api.find_spec", lambda _: None)
+    monkeypatch.setattr("planner.present.notebook.find_spec", lambda _: None)
     with pytest.raises(planner.PlannerError, match=re.escape("pip install 'training-planner[app]'")):
         comparison.to_frame()
 

@@ -51,9 +51,7 @@ Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, Convergence
 Filed = TypeVar("Filed", Site, Tariff)
 
 
-def load_catalog(
-    workspace: Path | None = None, *, bundled: Path | None = None, wanted: PriceFilter = EVERYTHING
-) -> Catalog:
+def load_catalog(workspace: Path | None = None, *, wanted: PriceFilter = EVERYTHING) -> Catalog:
     """Read the bundled catalogs and layer the workspace on top, with the `wanted` prices that refreshes have fetched.
 
     The workspace has the same folders and files. Its nodes, sites, accelerators and workloads replace bundled ones of
@@ -61,7 +59,7 @@ def load_catalog(
     """
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise StoreError(f"{workspace}: the workspace is a file, not a folder.", fix="Name a folder with PLANNER_HOME.")
-    root = bundled or catalogs_dir()
+    root = catalogs_dir()
     roots = [root] if workspace is None else [root, workspace]
     bundled_runs = _by_id([read_run(path) for path in sorted((root / "runs").glob("*.json"))], "run", root / "runs")
     own_runs = {} if workspace is None else _own_runs(workspace, bundled_runs)
@@ -77,7 +75,7 @@ def load_catalog(
     offered = {node.id: node for row in own_prices if (node := offered_node(row, accelerators)) is not None}
     catalog = Catalog(
         accelerators=accelerators,
-        aliases=accelerator_aliases(bundled=root) if (root / ALIASES).is_file() else {},
+        aliases=accelerator_aliases(),
         nodes=offered | nodes,
         prices=tuple(prices),
         own_prices=own_prices,
@@ -165,15 +163,15 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
     """Read the last layer's defaults. A block that the user's file leaves out is taken from the bundled one."""
-    return with_bundled_blocks(read_model(Defaults, _last_file(roots, "defaults.yaml"), fix=DEFAULTS_FIX), roots[0])
+    return with_bundled_blocks(read_model(Defaults, _last_file(roots, "defaults.yaml"), fix=DEFAULTS_FIX))
 
 
-def with_bundled_blocks(defaults: Defaults, bundled_root: Path) -> Defaults:
+def with_bundled_blocks(defaults: Defaults) -> Defaults:
     """Return the defaults with bundled blocks in place of null ones, which the user left out or an old lock lacks."""
     left_out = [name for name in Defaults.model_fields if getattr(defaults, name) is None]
     if not left_out:
         return defaults
-    bundled = read_model(Defaults, bundled_root / "defaults.yaml")
+    bundled = read_model(Defaults, catalogs_dir() / "defaults.yaml")
     return defaults.model_copy(update={name: getattr(bundled, name) for name in left_out})
 
 
@@ -258,7 +256,6 @@ class Alias(Frozen):
     source: str
 
 
-def accelerator_aliases(*, bundled: Path | None = None) -> dict[str, str]:
+def accelerator_aliases() -> dict[str, str]:
     """Return accelerator ids by the names that drivers report."""
-    rows = read_rows(Alias, (bundled or catalogs_dir()) / ALIASES)
-    return {row.name: row.accelerator for row in rows}
+    return {row.name: row.accelerator for row in read_rows(Alias, catalogs_dir() / ALIASES)}

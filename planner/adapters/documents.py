@@ -114,15 +114,15 @@ def check_version(data: Json, *, where: str) -> None:
         )
 
 
-def read_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
+def read_model(model: type[Model], path: Path, *, fix: str = "") -> Model:
     """Read, parse and validate one file of the catalog."""
-    text = read_text(path, limit_bytes=limit_bytes, fix=fix)
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)
     return parse_model(model, parse_mapping(text, where=str(path), fix=fix), where=str(path), text=text, fix=fix)
 
 
-def read_own_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
+def read_own_model(model: type[Model], path: Path, *, fix: str = "") -> Model:
     """Read one file of a user as `read_model` does, with secrets hidden."""
-    text = read_text(path, limit_bytes=limit_bytes, fix=fix)
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)
     data = without_secrets(parse_mapping(text, where=str(path), fix=fix), text=text, where=str(path))
     return parse_model(model, data, where=str(path), text=text, fix=fix)
 

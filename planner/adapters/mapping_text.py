@@ -40,7 +40,7 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
     Refuses values that programs read differently: `010`, `10:00:00`, `Infinity` in JSON. In a `foreign` file, which is
     meant for another program, the first two are text, and `Infinity` is a number.
     """
-    is_json = text.lstrip().startswith("{") and _looks_like_json(where)
+    is_json = text.lstrip().startswith("{") and not where.endswith((".yaml", ".yml"))
     try:
         data = _load_json(text, foreign=foreign) if is_json else _load_yaml(text, foreign=foreign)
     except json.JSONDecodeError as error:
@@ -99,10 +99,6 @@ def _composed(text: str) -> yaml.Node | None:
     except (yaml.YAMLError, RecursionError):
         return None
     return node
-
-
-def _looks_like_json(where: str) -> bool:
-    return not where.endswith((".yaml", ".yml"))
 
 
 def _load_json(text: str, *, foreign: bool) -> Any:

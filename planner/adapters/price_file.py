@@ -61,10 +61,10 @@ OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
 AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
 
 
-def read_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[Price]:
-    """Read one price file. A row that does not state its origin gets the given one."""
+def read_prices(path: Path) -> list[Price]:
+    """Read one bundled price file."""
     text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
-    return [price for _, price in parse_prices(text, where=str(path), origin=origin)]
+    return [price for _, price in parse_prices(text, where=str(path), origin=PriceOrigin.BUNDLED)]
 
 
 def parse_prices(text: str, *, where: str, origin: PriceOrigin, duplicates: bool = False) -> list[tuple[int, Price]]:
@@ -135,10 +135,10 @@ def _implausible(place: str, row: Price, problem: str) -> InputError:
     )
 
 
-def as_csv(prices: Iterable[Price], *, header: bool = True) -> str:
+def as_csv(prices: Iterable[Price]) -> str:
     """Write price rows with all columns."""
-    rows = ([_cell(getattr(price, column)) for column in COLUMNS] for price in prices)
-    return table_text([COLUMNS] if header else [], ",") + table_text(rows, ",")
+    rows = [[_cell(getattr(price, column)) for column in COLUMNS] for price in prices]
+    return table_text([COLUMNS, *rows], ",")
 
 
 def _cell(value: object) -> str:

@@ -25,9 +25,9 @@ from planner.present.explanation_answer import short_lines
 from planner.present.recommendation_screen import recommendation_rows, screen_lines
 from planner.present.run_check_screen import run_check_lines
 from planner.use_cases import answer_ids
-from planner.use_cases.dated_plans import assumed_lines
 from planner.use_cases.explain import explain as explained
-from planner.use_cases.plans import recommend as advise
+from planner.use_cases.plans import assumed_lines
+from planner.use_cases.recommend import recommend as advise
 from planner.use_cases.version import planner_version
 
 app = command_app()

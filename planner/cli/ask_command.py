@@ -27,8 +27,8 @@ from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import MissingAnswerError, QuestionPlan, TrainingQuestion
 from planner.use_cases.asking.stated_files import run_of_log
 from planner.use_cases.catalogs import country_code
-from planner.use_cases.dated_plans import assumed_lines
 from planner.use_cases.find import plan_text
+from planner.use_cases.plans import assumed_lines
 
 app = command_app()
 WRITTEN = "# Written by planner ask"

@@ -40,7 +40,7 @@ COMMANDS = {
     },
     "Launch": {
         "launch": ("launching.launch_command", "Run the benchmark on other machines, after showing the bill"),
-        "task": ("launching.launch_command", "Print the SkyPilot task of a launch, to run by hand"),
+        "task": ("launching.task_command", "Print the SkyPilot task of a launch, to run by hand"),
         "launches": ("launching.launches_commands", "Follow, collect, stop and bill launches"),
     },
     "Prices": {

@@ -78,14 +78,7 @@ def accuracy(
     measurements: Annotated[
         Path | None, typer.Option(metavar="FILE", help="CSV table to predict; default: the bundled evidence")
     ] = None,
-    anchors: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=MOST_ANCHORS,
-            help="Most informative runs fitted per setup",
-        ),
-    ] = 0,
+    anchors: Annotated[int, typer.Option(min=0, max=MOST_ANCHORS, help="Most informative runs fitted per setup")] = 0,
     leave_out: Annotated[EvidenceSplit | None, typer.Option(help="Predict each group from the rows outside it")] = None,
     output: TableOptions,
     home: HomeOption = None,

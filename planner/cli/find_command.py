@@ -19,7 +19,7 @@ from planner.cli.workload_options import MethodOptions, NetworkOption, TrainingO
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import answer_ids, find
-from planner.use_cases.dated_plans import assumed_lines
+from planner.use_cases.plans import assumed_lines
 
 app = command_app()
 

@@ -14,7 +14,7 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.present.difference import as_markdown, watched_rows
-from planner.use_cases import catalogs, differences, prices
+from planner.use_cases import catalogs, locks, price_books
 
 app = command_app()
 
@@ -37,7 +37,7 @@ def diff(
 
     The reasons are a price, the hardware, a measurement, an assumption or the planner's model.
     """
-    document = differences.diff(old, new)
+    document = locks.diff(old, new)
     if as_json or form is LockFormat.JSON:
         print_document(document)
     else:
@@ -59,8 +59,8 @@ def watch(
     The exit code is 0 where no recommendation changed, and 3 where one did.
     """
     catalog = catalogs.open_catalog(home)
-    booked = prices.booked(catalog, home, today=clock.today()) if with_price_book else None
-    document = differences.watch(folder, catalog, booked=booked)
+    booked = price_books.booked(catalog, home, today=clock.today()) if with_price_book else None
+    document = locks.watch(folder, catalog, booked=booked)
     flips = [plan for plan in document.plans if plan.flips]
     if output.json:
         print_document(document)

@@ -12,17 +12,8 @@ from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.present import own_or_rent as owning_rows
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
-from planner.present.own_or_rent import (
-    choice_rows,
-    cost_rows,
-    detail_notes,
-    input_rows,
-    not_compared_rows,
-    rival_rows,
-    rival_title,
-    sensitivity_rows,
-)
 from planner.present.own_or_rent_screen import screen_lines, year_rows
 from planner.present.screen import wrapped_lines
 from planner.use_cases import answer_ids, owning
@@ -76,9 +67,9 @@ def print_own_or_rent(document: OwnOrRentDocument, output: ScreenOptions, *, inp
         _print_details(document, output)
     if inputs:
         print()
-        output.print_rows(input_rows(document), title="Inputs of one node")
+        output.print_rows(owning_rows.input_rows(document), title="Inputs of one node")
     if output.table and output.details:
-        print_lines(wrapped_lines(["", *detail_notes(document)], screen_width()))
+        print_lines(wrapped_lines(["", *owning_rows.detail_notes(document)], screen_width()))
         if document.formulas:
             lines = [f"How a year is computed ({HOW_TO_READ}):", *formula_lines(document.formulas, full=True)]
             print_lines(wrapped_lines(["", *lines], screen_width()))
@@ -90,11 +81,11 @@ def _print_details(document: OwnOrRentDocument, output: TableOptions) -> None:
     busy = f"{100 * year.site_busy_fraction:.3g} % busy" if year else ""
     at_work = f"{100 * year.busy_fraction.value:.3g} % busy" if year and document.year_parts else busy
     tables = {
-        "Not compared": not_compared_rows(document) if output.table else [],
-        f"{document.name}: cost of one node, {at_work}": cost_rows(document),
-        rival_title(document): rival_rows(document),
-        f"What can be done, {busy}; rents by the price of the hour alone": choice_rows(document),
-        f"What moves the answer most (against {document.against})": sensitivity_rows(document),
+        "Not compared": owning_rows.not_compared_rows(document) if output.table else [],
+        f"{document.name}: cost of one node, {at_work}": owning_rows.cost_rows(document),
+        owning_rows.rival_title(document): owning_rows.rival_rows(document),
+        f"What can be done, {busy}; rents by the price of the hour alone": owning_rows.choice_rows(document),
+        f"What moves the answer most (against {document.against})": owning_rows.sensitivity_rows(document),
     }
     for title, rows in tables.items():
         if rows:

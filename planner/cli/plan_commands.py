@@ -16,7 +16,6 @@ from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
-from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
 from planner.present.answer_screen import (
     Screen,
@@ -30,9 +29,9 @@ from planner.present.columns.entry import OptionsDocument, entries_of
 from planner.present.columns.registry import asked_columns, not_known, option_rows
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
-from planner.use_cases import answer_ids, catalogs, locks, plans, prices, reports
-from planner.use_cases.dated_plans import DatedPlan, assumed_lines, dated
+from planner.use_cases import answer_ids, catalogs, locks, plans, price_books, reports
 from planner.use_cases.locks import LockedAnswer
+from planner.use_cases.plans import DatedPlan, assumed_lines, dated
 from planner.use_cases.version import planner_version
 
 app = command_app()
@@ -89,7 +88,7 @@ class PlanOptions:
     def catalog(self, plan: Plan) -> Catalog:
         """Return the catalog for the plan, at the user's own prices if they are wanted."""
         catalog = catalogs.catalog_for(plan, self.home)
-        return prices.booked(catalog, self.home, today=clock.today()) if self.with_price_book else catalog
+        return price_books.booked(catalog, self.home, today=clock.today()) if self.with_price_book else catalog
 
 
 @command(app, example="planner estimate plan.yaml --json")
@@ -111,7 +110,7 @@ def estimate(
         )
     asked = question.words + (" --locked" if locked else "")
     if locked:
-        document = _lock(question).estimate
+        document = _locked_answer(question).lock.estimate
         answer_ids.keep(document, today=clock.today(), asked=asked)
     else:
         plan, today, assumed = question.read()
@@ -223,17 +222,13 @@ def _screen(document: OptionsDocument, asked: str | None) -> Screen:
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
     if locked:
-        document = _lock(question).comparison
+        document = _locked_answer(question).lock.comparison
         answer_ids.keep(document, today=clock.today(), asked=question.words)
         return document
     plan, today, assumed = question.read()
     document = plans.compare(plan, question.catalog(plan), today=today)
     answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
     return document
-
-
-def _lock(question: PlanOptions) -> Lock:
-    return _locked_answer(question).lock
 
 
 def _locked_answer(question: PlanOptions) -> LockedAnswer:

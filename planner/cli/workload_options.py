@@ -34,8 +34,7 @@ NetworkOption = Annotated[
 StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
 LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAMES", help="Layers: all, or of query,key,value,out,gate,up,down"),
+    str | None, typer.Option(metavar="NAMES", help="Layers: all, or of query,key,value,out,gate,up,down")
 ]
 
 
@@ -107,8 +106,7 @@ class MethodOptions:
     heading: ClassVar = "Method and adapters"
 
     method: Annotated[
-        Trained | None,
-        typer.Option(metavar="NAME", help="Full, lora, qlora, dpo, kto, orpo, simpo, reward, grpo"),
+        Trained | None, typer.Option(metavar="NAME", help="Full, lora, qlora, dpo, kto, orpo, simpo, reward, grpo")
     ] = None
     completion: Annotated[
         str | None, typer.Option(metavar="N[-MOST]", help="Mean tokens of an answer; --data then counts prompts")
@@ -122,8 +120,7 @@ class MethodOptions:
     lora_rank: LoraRankOption = None
     lora_targets: LoraTargetsOption = None
     lora_frozen: Annotated[
-        FrozenFormat | None,
-        typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the products'"),
+        FrozenFormat | None, typer.Option(help="Format of the frozen weights; nf4: QLoRA; default: the products'")
     ] = None
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:

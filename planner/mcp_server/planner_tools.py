@@ -15,19 +15,11 @@ from planner.adapters.documents import parse_model
 from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.workspace import catalogs_dir, examples_dir, workspace_dir
 from planner.errors import InputError
+from planner.mcp_server import answer_rows
 from planner.mcp_server import tool_inputs as given
-from planner.mcp_server.fact_rows import memory_answer, prices_answer, run_check_answer
-from planner.mcp_server.guarded_call import guarded, inside
-from planner.mcp_server.plan_rows import comparison_answer, explained_answer, listed_answer
-from planner.mcp_server.tool_answer import ToolAnswer
-from planner.mcp_server.training_arguments import StatedSettings, with_training_arguments
+from planner.mcp_server.tool_answer import ToolAnswer, guarded, inside
+from planner.mcp_server.tool_inputs import StatedSettings, with_training_arguments
 from planner.model.answer.documents import ComparisonDocument
-from planner.model.answer.explanation import ExplainDocument
-from planner.model.answer.kept_answer import KeptAnswer
-from planner.model.answer.memory_answer import MemoryDocument
-from planner.model.answer.own_or_rent import OwnOrRentDocument
-from planner.model.answer.recommendation import RecommendationDocument
-from planner.model.answer.run_check import RunCheckDocument
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan
@@ -37,12 +29,12 @@ from planner.use_cases import answer_ids, catalogs, find, networks, plans, price
 from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.asking.stated_files import run_of_log
-from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.explain import explain
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.imported_runs import run_named
 from planner.use_cases.importing.run_facts import Stated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.plans import DatedPlan, dated
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 
@@ -65,31 +57,16 @@ class PlannerTools:
     def ask(
         self,
         workload: given.Workload,
-        data: Annotated[
-            given.Word | None,
-            Field(description="Samples x mean tokens, or samples alone.", examples=["50000x700", "1281167"]),
-        ] = None,
+        data: given.Data = None,
         tokens: Annotated[
             given.Amount | None, Field(description="Tokens of the training, instead of data.", examples=[1e9])
         ] = None,
         epochs: Annotated[given.Amount | None, Field(description="Times over the data; default: 1.")] = None,
         seq_len: given.SeqLen = None,
-        own: Annotated[
-            given.Names, Field(description="Machines the user has.", examples=[["2xRTX-3090"], ["4x8xH100"]])
-        ] = [],  # noqa: B006  never changed; the schema shows it
-        on: Annotated[
-            given.Names,
-            Field(
-                description="Offers to compare; default: the best dozen of all, beside own.",
-                examples=[["aws/p5.48xlarge"], ["lambda/gpu_8x_h100_sxm5"]],
-            ),
-        ] = [],  # noqa: B006
-        budget: Annotated[
-            float | None, Field(ge=0, le=1e15, description="Budget in USD for all of it.", examples=[300])
-        ] = None,
-        by: Annotated[
-            given.Word | None, Field(description="Done by a day, a month, or in 3w.", examples=["2027-06-30", "3w"])
-        ] = None,
+        own: given.OwnMachines = [],  # noqa: B006  never changed; the schema shows it
+        on: given.Offers = [],  # noqa: B006
+        budget: given.Budget = None,
+        by: given.Day = None,
         runs: Annotated[given.Count | None, Field(description="Trainings; default: 1.")] = None,
         log: Annotated[
             given.Word | None, Field(description="Trainer's log in the folder, written on the first of own.")
@@ -117,12 +94,7 @@ class PlannerTools:
         return self._compared(answered, document)
 
     @guarded
-    def compare(
-        self,
-        plan: Annotated[
-            given.Word, Field(description="Plan file in the folder, YAML or JSON.", examples=["plan.yaml"])
-        ],
-    ) -> ToolAnswer:
+    def compare(self, plan: given.PlanFile) -> ToolAnswer:
         """Rank the options of a plan file and recommend one, with the reason against each other option.
 
         Use it where the folder holds a plan (planner init or ask wrote it) or after the user changed one. Do not use it
@@ -222,15 +194,12 @@ class PlannerTools:
         }  # fmt: skip
         document = estimate_memory(parse_model(MemoryRequest, asked, where="memory"), catalog)
         answer_ids.keep(document, today=clock.today())
-        return memory_answer(document)
+        return answer_rows.memory_answer(document)
 
     @guarded
     def check_run(
         self,
-        run: Annotated[
-            given.Word,
-            Field(description="Trainer's log, folder or result, or a stored run's id.", examples=["out/", "train.log"]),
-        ],
+        run: given.RunName,
         workload: Annotated[
             given.Word | None, Field(description="Where the log does not say it.", examples=["llama3-8b"])
         ] = None,
@@ -258,7 +227,7 @@ class PlannerTools:
         )  # fmt: skip
         document = check_run(run_named(inside(run), stated, catalog), catalog)
         answer_ids.keep(document, today=clock.today())
-        return run_check_answer(document)
+        return answer_rows.run_check_answer(document)
 
     @guarded
     def prices(
@@ -273,7 +242,7 @@ class PlannerTools:
         Use it for "what does an H100 cost per hour". Do not use it for the cost of a training (ask): hours differ
         between machines. Prices are as of their date; nothing is fetched.
         """
-        return prices_answer(
+        return answer_rows.prices_answer(
             prices.show(
                 home=self.home, now=clock.now(), accelerator=accelerator, provider=provider, region=region, kind=kind
             )
@@ -298,30 +267,16 @@ class PlannerTools:
         """
         kept = kept_answer(answer_id)
         if option is None:
-            return _again(kept, from_row, asked_columns(",".join(columns)))
+            return answer_rows.kept_rows(kept, from_row, asked_columns(",".join(columns)))
         if kept.plan is None:
             raise InputError(f"answer {answer_id} has no options.", fix="Leave option out.")
         plan = parse_model(Plan, {"schema_version": 1, **kept.plan}, where=f"answer {answer_id}")
         catalog = catalogs.catalog_for(plan, self.home)
-        return explained_answer(explain(plan, catalog, option=option, today=kept.answered_on), answer_id=answer_id)
+        return answer_rows.explained_answer(
+            explain(plan, catalog, option=option, today=kept.answered_on), answer_id=answer_id
+        )
 
     def _compared(self, answered: DatedPlan, document: ComparisonDocument, *, asked: str | None = None) -> ToolAnswer:
         plan, today, assumed = answered
         kept = answer_ids.keep(document, today=today, plan=plan, assumed=assumed, asked=asked)
-        return comparison_answer(document, assumed=assumed, go_on=kept)
-
-
-def _again(kept: KeptAnswer, from_row: int, more: tuple[str, ...]) -> ToolAnswer:
-    """Return a stored answer's table from a row on, with more columns by their keys."""
-    document = kept.answer
-    if isinstance(document, MemoryDocument):
-        return memory_answer(document)
-    if isinstance(document, RunCheckDocument):
-        return run_check_answer(document)
-    if isinstance(document, RecommendationDocument | OwnOrRentDocument | ExplainDocument):
-        raise InputError(f"answer {kept.id} has no table of options.", fix=f"A person reads it: planner show {kept.id}")
-    if from_row > len(document.options):
-        raise InputError(f"from_row {from_row}: the answer has {len(document.options)} rows.", fix="Take a lower one.")
-    if isinstance(document, ComparisonDocument):
-        return comparison_answer(document, assumed=kept.assumed, first=from_row, more=more)
-    return listed_answer(document, first=from_row, more=more)
+        return answer_rows.comparison_answer(document, assumed=assumed, go_on=kept)

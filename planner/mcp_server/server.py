@@ -14,9 +14,8 @@ from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 from planner.errors import InputError
-from planner.mcp_server.guarded_call import LONGEST_ERROR
 from planner.mcp_server.planner_tools import PlannerTools
-from planner.mcp_server.tool_answer import safe_line
+from planner.mcp_server.tool_answer import LONGEST_ERROR, safe_line
 from planner.use_cases.version import planner_version
 
 UNKNOWN = "extra_forbidden"
@@ -83,8 +82,7 @@ def _wrong_arguments(error: ValidationError) -> str:
 def _tool(function: Any) -> Tool:
     """Return a tool that refuses unknown arguments: a misspelt budget must not be ignored."""
     tool = Tool.from_function(
-        function,
-        annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False),
+        function, annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
     )
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"

@@ -1,20 +1,24 @@
-"""Turns answers into pandas DataFrames, and into HTML for notebooks: the headline and the table of the screen."""
+"""Answers for notebooks and scripts: each turns into a pandas DataFrame, and shows its headline and table as HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from html import escape
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
+from planner.errors import MissingExtraError
+from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.answer.price_answer import PricesDocument
 from planner.model.base import Frozen
 from planner.model.quantity import Quantity
-from planner.present.answer_screen import Screen
+from planner.present.answer_screen import Screen, comparison_screen, estimate_screen
 from planner.present.columns.entry import OptionsDocument, entries_of
-from planner.present.columns.registry import COLUMNS
+from planner.present.columns.registry import COLUMNS, asked_columns
 from planner.present.columns.table_column import OptionColumn
 from planner.present.memory_screen import memory_tables, verdict_text
 from planner.present.option_marks import marks_explained
@@ -23,6 +27,7 @@ from planner.present.price_rows import price_rows
 from planner.present.screen import Column, again
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 PLAIN = (str, int, float, bool, date, Enum)
@@ -45,18 +50,17 @@ def frame_of(rows: Sequence[Frozen], *, first: Sequence[str] = (), sources: bool
     return frame[order]
 
 
-def options_frame(
-    document: OptionsDocument, first: Sequence[str], *, every: bool, sources: bool, more: Sequence[str]
+def _options_frame(
+    document: OptionsDocument, first: tuple[str, ...], *, every: bool, sources: bool, columns: str
 ) -> pd.DataFrame:
-    """Return a row per option of an answer: the `first` columns, and the columns whose keys are in `more`.
+    """Return a row per option of an answer: the `first` columns, and those that `columns` names.
 
     `every` adds all other fields. `sources` adds them too, with the source of each number.
     """
+    more = asked_columns(columns)
+    frame = _frame(document.options, first, every=every, sources=sources)
     import pandas as pd
 
-    frame = frame_of(document.options, first=first, sources=sources)
-    if not (every or sources):
-        frame = frame[[name for name in first if name in frame]]
     entries = entries_of(document)
     for column in (COLUMNS[key] for key in more):
         values = [column.value(entry) for entry in entries]
@@ -142,3 +146,122 @@ def _table(columns: Sequence[Column], rows: Sequence[Mapping[str, str]]) -> str:
     head = line("th", ((column, column.title) for column in columns))
     body = "".join(line("td", ((column, row.get(column.key, "")) for column in columns)) for row in rows)
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _with_range(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
+
+
+OF_COMPARISON = (
+    "rank", "id", "display_name", "hold", *_with_range("campaign_hours"), *_with_range("campaign_usd"), "done_by",
+    "why_not",
+)  # fmt: skip
+OF_ESTIMATE = (
+    "id", "display_name", "hold", *_with_range("training_hours"), *_with_range("usd_marginal"), "throughput",
+    "usd_total", "why_not",
+)  # fmt: skip
+OF_PRICES = (
+    "item", "region", "price_kind", "usd_per_hour", "usd_per_accelerator_hour", "accelerator", "accelerators",
+    "provider", "as_of", "age_days", "stale", "source",
+)  # fmt: skip
+"""Columns of a frame of prices. `all=True` adds the others."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The options of a plan, ranked under its limits: `planner compare`, `planner ask`."""
+
+    document: ComparisonDocument
+    assumed: tuple[str, ...] = ()
+    """Assumptions about a question, each with the option of the command that changes it."""
+
+    @property
+    def headline(self) -> str:
+        """At most three sentences with the recommendation. `document.headline` has them one by one."""
+        return self.document.sentence
+
+    @property
+    def recommended(self) -> str | None:
+        """Id of the recommended option; None if no option meets the limits."""
+        return self.document.recommended
+
+    def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
+        """Return a row per option, best first, in twelve columns; see `frame_of`.
+
+        `all` adds every column. `sources` adds them with the source of each number. `columns` names more ("+co2").
+        """
+        return _options_frame(self.document, OF_COMPARISON, every=all, sources=sources, columns=columns)
+
+    def chart(self) -> alt.LayerChart | None:
+        """Draw cost against time of all options with their 90 % ranges; None if no option has both.
+
+        Raises MissingExtraError if altair is not installed.
+        """
+        from planner.present.charts import cost_time_chart
+
+        _needs("altair")
+        return cost_time_chart(self.document)
+
+    def __str__(self) -> str:
+        return self.headline
+
+    def _repr_html_(self) -> str:
+        return screen_html(comparison_screen(self.document, plan=None), assumed=self.assumed)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One training on each option of a plan: `planner estimate`."""
+
+    document: EstimateDocument
+
+    def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
+        """Return a row per option in the plan's order. The parameters are those of `Comparison.to_frame`."""
+        return _options_frame(self.document, OF_ESTIMATE, every=all, sources=sources, columns=columns)
+
+    def _repr_html_(self) -> str:
+        return screen_html(estimate_screen(self.document, plan=None))
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory of one accelerator in training: `planner memory`."""
+
+    document: MemoryDocument
+
+    @property
+    def fits(self) -> str | None:
+        """Yes, no, or uncertain (the device's size lies in the 90 % range); None if its size is unknown."""
+        return self.document.fits
+
+    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
+        """Return a row per kind of activation checkpointing: GiB with range, whether it fits, largest micro-batch."""
+        return _frame(self.document.ways, ("checkpointing",), every=True, sources=sources)
+
+    def _repr_html_(self) -> str:
+        return memory_html(self.document)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of machines as plans use them: `planner prices show`."""
+
+    document: PricesDocument
+
+    def to_frame(self, *, all: bool = False) -> pd.DataFrame:
+        """Return a row per price, with source, date and age, in twelve columns. `all` adds the others."""
+        return _frame(self.document.prices, OF_PRICES, every=all)
+
+    def _repr_html_(self) -> str:
+        return prices_html(self.document)
+
+
+def _frame(rows: Sequence[Frozen], first: tuple[str, ...], *, every: bool, sources: bool = False) -> pd.DataFrame:
+    _needs("pandas")
+    frame = frame_of(rows, first=first, sources=sources)
+    return frame if every or sources else frame[[name for name in first if name in frame]]
+
+
+def _needs(library: str) -> None:
+    if find_spec(library) is None:
+        raise MissingExtraError(library, "app")

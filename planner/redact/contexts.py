@@ -107,7 +107,6 @@ _CUT_OFF = re.compile(r"(?P<secret>[^\s@'\":/]{8,200})(?::[\w.+-]{0,60}(?![\w.+-
 _SUM = re.compile(r"(?:sha\d{1,3}|md5|digest|commit|rev|blake\w{0,3}):$", re.IGNORECASE)
 """Text before a check sum, which docker and git also truncate."""
 _HOST = re.compile(r"(?!sha256:)(?:\[|(?:[A-Za-z]|\d{1,3}\.\d)[A-Za-z0-9.-]{0,250}(?![A-Za-z0-9._-]))")
-_ORDINARY_OF_A_HEADER = re.compile(r"\[[^\]]*\]|\*+|(?:bearer|basic|token)?\s*", re.IGNORECASE)
 
 
 def secrets_in_context(view: View) -> Iterator[tuple[int, int]]:

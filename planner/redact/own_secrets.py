@@ -17,12 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from planner.redact.credential_files import (
-    LEAST_CHARACTERS,
-    credential_files,
-    secrets_in_document,
-    secrets_in_file,
-)
+from planner.redact.credential_files import LEAST_CHARACTERS, credential_files, secrets_in_document, secrets_in_file
 from planner.redact.randomness import looks_random
 
 SECRET_NAME = re.compile(

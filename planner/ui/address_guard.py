@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 PUBLIC_URL = "PLANNER_UI_PUBLIC_URL"
@@ -24,9 +24,9 @@ USUAL_PORT = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 
-def public_origins(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+def public_origins() -> tuple[str, ...]:
     """Return the public addresses in the form of an Origin header."""
-    return tuple(origin_of(url) for url in environment.get(PUBLIC_URL, "").split())
+    return tuple(origin_of(url) for url in os.environ.get(PUBLIC_URL, "").split())
 
 
 def origin_of(url: str) -> str:
@@ -97,3 +97,45 @@ def _values(scope: Scope, name: bytes) -> list[str]:
 
 def _origin(scheme: str, name: str, port: int) -> str:
     return f"{scheme}://{name}" + ("" if port == USUAL_PORT[scheme] else f":{port}")
+
+
+HEADERS = (
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+)
+"""Headers. With `no-referrer`, browsers would not even name the Origin of the app's own page."""
+CLOSED = re.compile(r"/_stcore/(?:metrics|agent|script-health-check)(?:/|$)")
+"""Paths with statistics of all sessions, with an interface for programs, and with a health check that runs the page."""
+
+
+class ResponseHeaders:
+    """Middleware that adds security headers to every answer, and answers 404 on the closed paths.
+
+    The page's address contains the whole question, including an uploaded plan, so no other site may learn it
+    (Referrer-Policy). No page may embed the app, where it could cover the app's buttons with its own
+    (frame-ancestors). A browser must not guess the type of a download (nosniff). Streamlit sends none of these headers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request, and replace headers of the same names in its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                ours = {name for name, _ in HEADERS}
+                kept = [(name, value) for name, value in message["headers"] if name.lower() not in ours]
+                message = {**message, "headers": [*kept, *HEADERS]}
+            await send(message)
+
+        if CLOSED.search(re.sub("/+", "/", scope["path"])):
+            head = [(b"content-type", b"text/plain; charset=utf-8")]
+            await send_with_headers({"type": "http.response.start", "status": 404, "headers": head})
+            await send({"type": "http.response.body", "body": b"Not found\n"})
+        else:
+            await self._app(scope, receive, send_with_headers)

@@ -15,13 +15,10 @@ from streamlit.errors import StreamlitSecretNotFoundError
 from planner.adapters.user_text import secrets_noted
 from planner.present.page.templating import style
 from planner.present.page.words import LANGUAGES, Words
+from planner.ui import campaign_page, evidence_page, own_page, prices_page
 from planner.ui.address_guard import public_origins, refusal
-from planner.ui.answer.parts import html
 from planner.ui.ask import page as ask_page
-from planner.ui.campaign import page as campaign_page
-from planner.ui.evidence import page as evidence_page
-from planner.ui.own import page as own_page
-from planner.ui.prices import page as prices_page
+from planner.ui.parts import html
 from planner.ui.state import CHOICE, LANGUAGE, chosen_words
 
 SECRETS_NOTED = "secrets"
@@ -86,10 +83,6 @@ def _secrets_shown(words: Words) -> Iterator[None]:
             html(f'<div class="problem" role="alert"><p>{words("Warning")}: {escape(sentence)}</p></div>')
 
 
-if __name__ == "__main__":
-    main()
-
-
 def stop_until_logged_in(words: Words) -> None:
     """Show only a login button until the visitor is logged in. Do nothing if the server has no login."""
     if not _has_login():
@@ -106,3 +99,7 @@ def _has_login() -> bool:
         return "auth" in st.secrets
     except StreamlitSecretNotFoundError:
         return False
+
+
+if __name__ == "__main__":
+    main()

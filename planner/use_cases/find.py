@@ -22,10 +22,9 @@ from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.use_cases import catalogs, plans
 from planner.use_cases.asking.stated_files import training_of
-from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.network_files import read_network_file, with_config
 from planner.use_cases.networks import find_architecture, is_name
-from planner.use_cases.plans import parse_plan
+from planner.use_cases.plans import DatedPlan, dated, parse_plan
 from planner.use_cases.suggestions import with_suggestions
 
 PLAN_ENDINGS = (".yaml", ".yml", ".json")

@@ -10,13 +10,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import is_same_network
-from planner.model.network.workload import (
-    QUICK_WINDOW,
-    STANDARD_WINDOW,
-    ArchitectureFile,
-    BenchWorkload,
-    Precision,
-)
+from planner.model.network.workload import QUICK_WINDOW, STANDARD_WINDOW, ArchitectureFile, BenchWorkload, Precision
 from planner.model.plan.plan import Plan
 from planner.scenario.job import checked_adapters, known_framework, resolve_job
 from planner.use_cases.network_files import (

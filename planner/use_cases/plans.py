@@ -1,13 +1,14 @@
-"""Answers plans: estimate, campaign, comparison and recommendation.
+"""Answers plans: estimate, campaign and comparison.
 
-Also reads plans, lists their options and writes a first plan.
+Also reads plans, lists their options and writes a first plan. It is the one place where an answer takes its day from
+the clock.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +17,6 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import templates_dir
-from planner.decide.advice.launch_words import AskedPlan
-from planner.decide.advice.recommend import recommend as advise
 from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
 from planner.decide.options.estimate_plan import (
@@ -33,12 +32,12 @@ from planner.decide.placement.instance import Objective
 from planner.decide.recommend.answer_plan import campaign_document, rank_alone
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.why_not import with_exclusions
+from planner.duration.calendar import NOON, zone_of
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
-from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import CampaignLimits, Plan
 from planner.scenario.region_groups import check_places
 from planner.use_cases.answer_ids import plan_answer_id, with_id
 from planner.use_cases.catalogs import accelerators_meant
@@ -200,15 +199,66 @@ def new_plan(catalog: Catalog, *, measured: str | None) -> str:
     )
 
 
-def recommend(
-    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
-) -> RecommendationDocument:
-    """Recommend an option of a plan. `asked` is the plan's file for further commands.
+class Counted(NamedTuple):
+    """Moment from which work is counted."""
 
-    `paced` takes the known speeds of a plan with listed options.
+    today: date
+    """Day in the plan's zone."""
+    start: date | None
+    """First day that counts instead of today; None if the plan states one, or if today's noon is still to come."""
+
+    has_deadline: bool = False
+    """True if the plan has a deadline, so that the assumption matters."""
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Return the assumption about the start, as `ask` words assumptions; nothing if no deadline depends on it."""
+        if self.start is None or not self.has_deadline:
+            return ()
+        return (f"work is counted from {self.start}, as noon of {self.today} has passed (campaign.start)",)
+
+
+class DatedPlan(NamedTuple):
+    """A plan as it is answered at a moment. What is kept of an answer has this plan and this day."""
+
+    plan: Plan
+    today: date
+    assumed: tuple[str, ...]
+
+
+def counted_from(limits: CampaignLimits, *, now: datetime) -> Counted:
+    """Return from when work is counted that is asked for now.
+
+    The plan's `start`; without one noon of today in the plan's zone, and after that noon the next day, so that no hour
+    counts that has passed. A deadline that passed earlier stays missed. Raises InputError for a deadline that is today
+    when its noon has passed, as nothing of today counts then.
     """
-    listed, found = find_options(plan, catalog, today=today)
-    answer_id = plan_answer_id("recommendation", listed, catalog, today=today)
-    return advise(
-        listed, catalog, today=today, asked=AskedPlan(asked, answer_id), paced=found if paced is None else paced
-    )
+    local = now.astimezone(zone_of(limits))
+    today, tomorrow = local.date(), local.date() + timedelta(days=1)
+    noon_passed = timedelta(hours=local.hour, minutes=local.minute, seconds=local.second) > NOON
+    if limits.start is not None or not noon_passed or (limits.deadline is not None and limits.deadline < today):
+        return Counted(today, None)
+    if limits.deadline == today:
+        raise InputError(
+            f"campaign.deadline: {today} ends today, and work is counted from {tomorrow}, as noon has passed.",
+            fix=f"Give a later deadline, or `start: {today}` to count all 24 hours of today.",
+        )
+    return Counted(today, tomorrow, has_deadline=limits.deadline is not None)
+
+
+def dated(plan: Plan, *, now: datetime) -> DatedPlan:
+    """Return a plan as it is answered now (`counted_from`)."""
+    counted = counted_from(plan.campaign, now=now)
+    return DatedPlan(beginning(plan, counted.start), counted.today, counted.assumed)
+
+
+def beginning(plan: Plan, start: date | None) -> Plan:
+    """Return the plan with a first day; None leaves its own."""
+    if start is None:
+        return plan
+    return plan.model_copy(update={"campaign": plan.campaign.model_copy(update={"start": start})})
+
+
+def assumed_lines(assumed: Sequence[str]) -> list[str]:
+    """Return one line per assumption."""
+    return [f"Assumed: {assumption}" for assumption in assumed]

@@ -55,7 +55,7 @@ def _advice(
     plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
     """Find what would change an answer. Imported late, because it needs numpy and `estimate` does not."""
-    from planner.use_cases.plans import recommend
+    from planner.use_cases.recommend import recommend
 
     return recommend(plan, catalog, today=today, asked=asked, paced=paced)
 

@@ -11,13 +11,7 @@ from planner.model.network.stated_training import StatedTraining
 from planner.model.network.workload import ArchitectureFile
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
-from planner.scenario.job import (
-    checked_adapters,
-    checked_length,
-    checked_objective,
-    checked_settings,
-    known_framework,
-)
+from planner.scenario.job import checked_adapters, checked_length, checked_objective, checked_settings, known_framework
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.throughput.node_network import is_stated

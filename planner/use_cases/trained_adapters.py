@@ -11,12 +11,7 @@ from pydantic import ValidationError
 from planner.adapters.documents import parse_model
 from planner.errors import InputError, NotFoundError
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat, targets_of
-from planner.model.network.training_method import (
-    CompletionTokens,
-    MethodSettings,
-    Reference,
-    TrainingMethod,
-)
+from planner.model.network.training_method import CompletionTokens, MethodSettings, Reference, TrainingMethod
 from planner.model.network.workload import ArchitectureFile, Method
 from planner.text.number_text import read_grouped_number
 from planner.workloads.contract.spec import LORA_TARGETS

@@ -14,13 +14,7 @@ from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
 from planner.model.network.architecture import Architecture, usual_seq_len
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
-from planner.model.network.training_method import (
-    GROUPED,
-    NEXT_TOKEN,
-    Generation,
-    MethodSettings,
-    TrainingMethod,
-)
+from planner.model.network.training_method import GROUPED, NEXT_TOKEN, Generation, MethodSettings, TrainingMethod
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 
 SEPARATOR = ","

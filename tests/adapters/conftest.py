@@ -7,7 +7,7 @@ from collections.abc import Callable
 import boto3
 import pytest
 
-from planner.adapters.s3_store import S3Store
+from planner.adapters.settings import S3Store
 from tests.fakes.servers import Server
 
 

@@ -10,7 +10,7 @@ import boto3
 import pytest
 
 from planner.adapters.catalog import read_run
-from planner.adapters.s3_store import S3Store
+from planner.adapters.settings import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.cli.main import run
 from planner.errors import InputError, NodeError, StoreError
@@ -22,7 +22,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from planner.adapters.catalog import read_run
-from planner.adapters.s3_store import S3Store
+from planner.adapters.settings import S3Store
 from planner.errors import StoreError
 
 address, source, name, ids = sys.argv[1], Path(sys.argv[2]), sys.argv[3], sys.argv[4:]

@@ -9,8 +9,7 @@ from playwright.sync_api import Download, FilePayload, Page, TimeoutError
 
 from planner import clock
 from planner.use_cases.catalogs import catalog_for
-from planner.use_cases.dated_plans import dated
-from planner.use_cases.plans import compare, read_plan
+from planner.use_cases.plans import compare, dated, read_plan
 
 PLAN_FILE = "Your own plan (YAML or JSON)"
 RUN_FILES = "Your run records (JSON)"

@@ -31,7 +31,7 @@ from planner.model.prices.offer import PriceOrigin
 from planner.use_cases.audit import read_claims
 from planner.use_cases.networks import find_architecture
 from planner.use_cases.plans import read_plan
-from planner.use_cases.prices import read_book
+from planner.use_cases.price_books import read_book
 from planner.use_cases.runs import parse_run, read_run_file
 from tests.bundled import bundled_catalog
 from tests.conftest import NOON

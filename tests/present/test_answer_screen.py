@@ -15,7 +15,7 @@ from planner.model.network.workload import Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
-from planner.present.columns.short_reasons import short_reason
+from planner.present.facts import short_reason
 from planner.present.option_marks import fit_text, marks, marks_explained
 from tests.present.conftest import option, quantity
 

@@ -21,19 +21,19 @@ def ask_page() -> None:
 
 
 def prices_page() -> None:
-    from planner.ui.prices import page
+    from planner.ui import prices_page as page
 
     page.render()
 
 
 def own_page() -> None:
-    from planner.ui.own import page
+    from planner.ui import own_page as page
 
     page.render()
 
 
 def campaign_page() -> None:
-    from planner.ui.campaign import page
+    from planner.ui import campaign_page as page
 
     page.render()
 

@@ -19,7 +19,7 @@ MIX = {"start": "plan", "example": "campaign_mix"}
 
 
 def campaign_page() -> None:
-    from planner.ui.campaign import page
+    from planner.ui import campaign_page as page
 
     page.render()
 

@@ -20,21 +20,21 @@ from planner.ui.ask.form import STARTS, Start
 from planner.ui.ask.link import form_of, parameters_of
 from planner.ui.ask.question import answer_form, book_of
 from planner.ui.catalogs import known_catalog
-from planner.ui.evidence.page import _checked
-from planner.ui.prices.book import book_of_rows
+from planner.ui.evidence_page import _checked
+from planner.ui.prices_page import book_of_rows
 from planner.use_cases.prices import show
 
 TODAY = date(2026, 7, 1)
 
 
 def evidence_page() -> None:
-    from planner.ui.evidence import page
+    from planner.ui import evidence_page as page
 
     page.render()
 
 
 def prices_page() -> None:
-    from planner.ui.prices import page
+    from planner.ui import prices_page as page
 
     page.render()
 

@@ -20,7 +20,7 @@ from planner.use_cases.plans import read_plan
 
 
 def own_page() -> None:
-    from planner.ui.own import page
+    from planner.ui import own_page as page
 
     page.render()
 

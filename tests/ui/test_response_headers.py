@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.ui.response_headers import ResponseHeaders
+from planner.ui.address_guard import ResponseHeaders
 from scripts.served_app import ROOT, served
 
 WANTED = {

@@ -12,11 +12,11 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.s3_store import S3Store
+from planner.adapters.settings import S3Store
 
 
 def evidence() -> None:
-    from planner.ui.evidence import page
+    from planner.ui import evidence_page as page
 
     page.render()
 

@@ -14,7 +14,7 @@ from planner import clock
 from planner.errors import InputError
 from planner.model.plan.plan import CampaignLimits
 from planner.use_cases import locks, plans
-from planner.use_cases.dated_plans import counted_from
+from planner.use_cases.plans import counted_from
 from tests.bundled import bundled_catalog
 
 SEOUL, LOS_ANGELES = {"timezone": "Asia/Seoul"}, {"timezone": "America/Los_Angeles"}

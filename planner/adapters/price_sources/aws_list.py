@@ -29,10 +29,7 @@ WANTED = {
 NEEDED = (
     *WANTED, "TermType", "PricePerUnit", "LeaseContractLength", "PurchaseOption", "OfferingClass", "Instance Type",
 )  # fmt: skip
-RESERVED = {
-    "1yr": (PriceKind.RESERVED_1Y, AWS_HOURS_PER_YEAR),
-    "3yr": (PriceKind.RESERVED_3Y, 3 * AWS_HOURS_PER_YEAR),
-}
+RESERVED = {"1yr": (PriceKind.RESERVED_1Y, AWS_HOURS_PER_YEAR), "3yr": (PriceKind.RESERVED_3Y, 3 * AWS_HOURS_PER_YEAR)}
 
 
 def aws_list_prices(

@@ -32,7 +32,7 @@ def read(source: LogSource) -> list[TrainerLog]:
     logs = []
     names = r".{1,200}\.json" if source.lone else r".{0,60}history.{0,60}\.json"
     for name in source.named(r".{1,200}\.(?:jsonl|ndjson)", names):
-        rows = _rows(source, name)
+        rows = rows_of(source, name)
         is_wandb = any(column in row for row in rows[:100] for column in OWN_COLUMNS)
         is_factory = base(name) == LLAMA_FACTORY
         if is_factory and not trains(rows):
@@ -58,11 +58,6 @@ def trains(rows: Iterable[Mapping[str, object]]) -> bool:
     return any(row.get("loss") is not None for row in rows)
 
 
-def factory_rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
-    """Return the rows of LLaMA-Factory's `trainer_log.jsonl`."""
-    return _rows(source, name)
-
-
 def _planned(rows: Iterable[Mapping[str, object]]) -> int | None:
     """Return the steps of the whole training, if all rows agree on them."""
     found = {value for row in rows for key in PLANNED if (value := _planned_in(row.get(key))) is not None}
@@ -73,7 +68,8 @@ def _planned_in(value: object) -> int | None:
     return count(value.partition("/")[2] if isinstance(value, str) and "/" in value else value)
 
 
-def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
+def rows_of(source: LogSource, name: str) -> list[Mapping[str, object]]:
+    """Return the rows of a file of JSON lines, or of one JSON value. InputError if it is neither."""
     text = source.text(name)
     rows: list[Mapping[str, object]] = []
     try:

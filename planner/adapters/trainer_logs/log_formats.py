@@ -12,14 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
 
-from planner.adapters.trainer_logs import (
-    csv_columns,
-    hf_trainer,
-    json_lines,
-)
+from planner.adapters.trainer_logs import csv_columns, hf_trainer, json_lines
 from planner.adapters.trainer_logs.cluster_trainers import deepspeed_log, megatron_log, verl_log
 from planner.adapters.trainer_logs.config_keys import facts_of_config
-from planner.adapters.trainer_logs.json_lines import LLAMA_FACTORY, factory_rows, trains
+from planner.adapters.trainer_logs.json_lines import LLAMA_FACTORY, rows_of, trains
 from planner.adapters.trainer_logs.lightning import lightning_log, read_litgpt
 from planner.adapters.trainer_logs.log_source import FIX, LONGEST_LINE, LogSource, base
 from planner.adapters.trainer_logs.loops import loop_log
@@ -212,7 +208,7 @@ MOST_LINES_LOOKED_AT = 20_000
 def refuse(source: LogSource) -> InputError:
     """Return the error for a source without any known log. Raises if the file itself is damaged."""
     for name in source.named(LLAMA_FACTORY):
-        if not trains(factory_rows(source, name)):
+        if not trains(rows_of(source, name)):
             return InputError(
                 f"{source.where(name)}: no training: its rows have no loss, as those of a prediction.",
                 fix="Name the folder of a training.",

@@ -68,16 +68,14 @@ def step_number(value: object) -> int | None:
     return None if found is None else int(found)
 
 
+_CLOCK = re.compile(r"(?:(\d{1,5}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2}(?:\.\d{1,9})?)")
 _IN_WORDS = re.compile(r"(?:(\d{1,5})d ?)?(?:(\d{1,6})h ?)?(?:(\d{1,6})m ?)?(?:(\d{1,6}(?:\.\d{1,9})?)s)?")
 
 
 def clock_s(text: str) -> float | None:
     """Return the seconds of `MM:SS`, `H:MM:SS`, `D days, H:MM:SS` or `1d 2h 3m 4s`."""
-    in_words = _IN_WORDS.fullmatch(text.strip()) if text.strip() else None
-    if in_words is not None:
-        days, hours, minutes, seconds = (float(part or 0) for part in in_words.groups())
-        return days * 86_400 + hours * 3_600 + minutes * 60 + seconds
-    found = re.fullmatch(r"(?:(\d{1,5}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2}(?:\.\d{1,9})?)", text.strip())
+    text = text.strip()
+    found = (_IN_WORDS.fullmatch(text) if text else None) or _CLOCK.fullmatch(text)
     if found is None:
         return None
     days, hours, minutes, seconds = (float(part or 0) for part in found.groups())

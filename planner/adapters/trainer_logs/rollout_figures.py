@@ -50,12 +50,7 @@ def rollouts_of(steps: Iterable[Mapping[str, object]]) -> RolloutLog | None:
     return RolloutLog.model_validate(kept | {"phase_seconds": {name: fmean(each) for name, each in phases.items()}})
 
 
-_LOGGED_BY = (
-    ("log_odds_ratio", "orpo"),
-    ("kl", "kto"),
-    ("rewards/margins", "dpo"),
-    ("min_reward", "rm"),
-)
+_LOGGED_BY = (("log_odds_ratio", "orpo"), ("kl", "kto"), ("rewards/margins", "dpo"), ("min_reward", "rm"))
 """Figures in order of priority: ORPO logs margins too, and only KTO logs the Kullback-Leibler term as `kl`."""
 REWARDS = "rewards/chosen"
 """Figure that every method on pairs or judged answers logs, except reward models."""

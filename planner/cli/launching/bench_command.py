@@ -87,11 +87,7 @@ def bench(
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
     catalog = catalogs.open_catalog(home)
     target = networks.bench_workload(
-        workload.workload,
-        catalog,
-        lora=settings.lora is not None,
-        layers=workload.layers,
-        seq_len=workload.seq_len,
+        workload.workload, catalog, lora=settings.lora is not None, layers=workload.layers, seq_len=workload.seq_len
     )
     if counts:
         local.check_machine(counts[-1])

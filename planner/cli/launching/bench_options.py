@@ -83,10 +83,9 @@ class MeasurementOptions:
     ] = False
     repeats: Annotated[int, typer.Option(help="Independent runs; reports the median")] = 1
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence")] = False
-    busy_device: Annotated[
-        BusyDevice,
-        typer.Option(help="Refuse or measure anyway if others use a device"),
-    ] = BusyDevice.REFUSE
+    busy_device: Annotated[BusyDevice, typer.Option(help="Refuse or measure anyway if others use a device")] = (
+        BusyDevice.REFUSE
+    )
 
 
 def read_settings(

@@ -9,17 +9,8 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.launching import launch_view
 from planner.cli.launching.launch_screen import bill_lines
-from planner.cli.launching.launch_view import (
-    bill_rows,
-    conclude,
-    end_badly,
-    end_badly_if_unread,
-    not_down,
-    reaped_rows,
-    state_rows,
-    watched,
-)
 from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say
@@ -55,10 +46,10 @@ def list_launches(output: TableOptions, home: HomeOption = None) -> None:
     if output.json:
         print_document(LaunchesDocument(launches=states))
     else:
-        output.print_rows(state_rows(states), title="Launches")
+        output.print_rows(launch_view.state_rows(states), title="Launches")
     if open_ids(entries):
         say(f"{len(open_ids(entries))} open. Continue with: planner launches collect")
-    end_badly_if_unread(unread)
+    launch_view.end_badly_if_unread(unread)
 
 
 @command(launches_group, example="planner launches show 20261121-120000-1a2b3c")
@@ -113,14 +104,16 @@ def collect(
         wanted = list(run_ids or open_ids(launches.ledger.entries()))
         unread = {} if run_ids else launches.ledger.unreadable()
         if wait:
-            entries = watched(launches, wanted, lambda view: launches.resume(wanted, tick=view))
+            entries = launch_view.watched(launches, wanted, lambda view: launches.resume(wanted, tick=view))
         else:
             entries = launches.step_each(wanted)
         if as_json:
             print_document(LaunchesDocument(launches=tuple(state_of(entry) for entry in entries)))
         if not entries and not unread:
             say("No launch is open.")
-        conclude(launches, entries if wait else [entry for entry in entries if entry.state not in UNDER_WAY], unread)
+        launch_view.conclude(
+            launches, entries if wait else [entry for entry in entries if entry.state not in UNDER_WAY], unread
+        )
 
 
 @command(launches_group, example="planner launches down 20261121-120000-1a2b3c")
@@ -158,7 +151,7 @@ def down(
             say(f"  taken down by its id: {'; '.join(resource.evidence.checks if resource.evidence else ())}")
         still = [resource.run_id or resource.name for resource in found if resource.alarm] + open_ids(entries)
         if still:
-            not_down(launches, still)
+            launch_view.not_down(launches, still)
         if failures or found:
             raise typer.Exit(NodeError.exit_code)
 
@@ -183,12 +176,12 @@ def reap(
     if output.json:
         print_document(document)
     else:
-        output.print_rows(reaped_rows(document), title="What runs")
+        output.print_rows(launch_view.reaped_rows(document), title="What runs")
     for state in document.settled:
         say(f"{state.run_id}: {state.state.value}")
     alarms = [f"{resource.name} ({resource.verdict})" for resource in reaped.found if resource.alarm]
     if alarms:
-        end_badly(
+        launch_view.end_badly(
             f"{', '.join(alarms)}: may run or be billed, and no launch controls it.",
             fix=_what_to_do(reaped.found, yes=yes),
         )
@@ -210,8 +203,8 @@ def bill(
     if output.json:
         print_document(document)
     else:
-        output.print_rows(bill_rows(document), title="Bill")
-    end_badly_if_unread(unread)
+        output.print_rows(launch_view.bill_rows(document), title="Bill")
+    launch_view.end_badly_if_unread(unread)
 
 
 def _what_to_do(found: Sequence[FoundResource], *, yes: bool) -> str:

@@ -11,9 +11,16 @@ from planner.model.answer.reason import text_of
 from planner.model.quantity import Quantity
 from planner.present.bills import bill_text, local_text
 from planner.present.columns.entry import Entry
-from planner.present.columns.short_reasons import short_reason
 from planner.present.columns.table_column import OptionColumn, OptionTable, Value, plain_text, translated_quantity
-from planner.present.facts import QUANTITIES, machine_text, name_text, price_date_text, quantity_of, terms_text
+from planner.present.facts import (
+    QUANTITIES,
+    machine_text,
+    name_text,
+    price_date_text,
+    quantity_of,
+    short_reason,
+    terms_text,
+)
 from planner.present.option_marks import fit_text, marks
 from planner.present.page.words import terms_of
 from planner.present.table import NOT_KNOWN, accelerators_text, price_text

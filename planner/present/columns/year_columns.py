@@ -16,8 +16,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.columns.table_column import TableColumn, Value
-from planner.present.page.money import MoneyFormat
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 from planner.present.table import NOT_KNOWN
 
 RECOMMENDED, OLD = "<-", "*"

@@ -20,10 +20,9 @@ from planner.present.columns.registry import LAYOUTS, columns_of
 from planner.present.columns.table_column import OptionColumn, OptionTable, short_plain_text
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
-from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, translated
 from planner.present.page.templating import render
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from planner.model.answer.documents import CampaignDocument, FeasiblePlan, Place
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.page.answer import KeyFigure, mix_figures
-from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 
 ROOM = 1.04
 """Length of the calendar, relative to the drawn work."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from planner.model.answer.planned_year import PlannedYear
 from planner.present.charts import inline_data
 from planner.present.page.campaign import CampaignPage
-from planner.present.page.money import MoneyFormat
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 
 if TYPE_CHECKING:
     import altair as alt

@@ -12,9 +12,8 @@ from planner.decide.options.display_name import provider_name
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.price_answer import PriceHistoryDocument, PriceRow, PriceSpan
 from planner.model.catalog import Catalog
-from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 
 SHOWN = 60
 WEB = re.compile(r"https://[^\s;,)\"'<>]{4,300}")

@@ -9,7 +9,7 @@ from planner.decide.recommend.rank import is_feasible
 from planner.present import facts
 from planner.present.bills import bill_rows, coverage_text
 from planner.present.charts import BASIS_COLOUR, BASIS_SHAPE
-from planner.present.columns.short_reasons import short_reason
+from planner.present.facts import short_reason
 from planner.present.option_marks import marks
 from planner.present.page.sentences import phrase
 from planner.present.page.words import terms_of

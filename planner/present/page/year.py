@@ -9,10 +9,9 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.quantity import Quantity, Unit
 from planner.present.columns.table_column import short_plain_text
 from planner.present.columns.year_columns import YearColumn, YearEntry, YearTable, year_columns, year_entries
-from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import horizons_text, translated
 from planner.present.page.templating import render
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 from planner.present.table import NOT_KNOWN
 
 

@@ -20,11 +20,10 @@ from planner.present.columns.entry import Entry, entries_of
 from planner.present.columns.table_column import OptionColumn
 from planner.present.option_marks import marks_explained
 from planner.present.page.answer import AnswerPage
-from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, phrase, translated
 from planner.present.page.templating import render, style
 from planner.present.page.turns import AnswerTurn, turns_of
-from planner.present.page.words import Words, terms_of
+from planner.present.page.words import MoneyFormat, Words, terms_of
 
 ROWS = 9
 """Options on the first page. More would not fit."""

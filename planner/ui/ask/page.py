@@ -8,15 +8,16 @@ from planner import clock
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.present.page.words import Words
-from planner.ui.answer import parts, view
+from planner.ui import answer_view as view
+from planner.ui import parts
 from planner.ui.ask.form import STARTS, Form, Start
 from planner.ui.ask.paste import paste_box
 from planner.ui.ask.question import Answered, StampedCatalog, answer_form
 from planner.ui.ask.widgets import ask
 from planner.ui.catalogs import visited_catalog
+from planner.ui.parts import Inputs
 from planner.ui.scenario import config_of_upload, example_plan, examples, first_form, plan_of_upload
 from planner.ui.state import chosen_columns, chosen_words, current_form, remember, set_form, version
-from planner.ui.widgets import Inputs
 from planner.use_cases.asking.question import MissingAnswerError
 
 YOURS = ""

@@ -1,4 +1,4 @@
-"""Converts the form to a question of `planner ask`, and answers it."""
+"""Converts the form to a question of `planner ask`, answers it, and names the entries of the form's lists."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.cost.cloud.net_price import with_book
+from planner.decide.options.card_name import card_names
+from planner.decide.options.display_name import provider_name
 from planner.decide.options.estimate_plan import Estimated, without_limits
 from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
@@ -23,14 +25,16 @@ from planner.model.network.training_method import NEXT_TOKEN, CompletionTokens, 
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import CampaignLimits, Plan, Training
+from planner.model.prices.offer import PriceKind
 from planner.model.prices.price_book import PriceBook
+from planner.scenario.unpublished_power import owning_not_modelled
 from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, MachineRow, Start, WeightsChoice
 from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.question import MachineToBuy, TrainingQuestion
-from planner.use_cases.dated_plans import Counted, DatedPlan, beginning, counted_from
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import campaign, compare, estimates_of, recommend
+from planner.use_cases.plans import Counted, DatedPlan, beginning, campaign, compare, counted_from, estimates_of
+from planner.use_cases.recommend import recommend
 
 FORM_FIX = "Change the value in the form."
 CREDITS_LAST_DAYS = 365
@@ -213,3 +217,59 @@ def at_our_terms(form: Form, known: StampedCatalog, *, today: date) -> StampedCa
     if book is None:
         return known
     return StampedCatalog((*known.stamp, book.model_dump_json()), with_book(known.catalog, book, on=today))
+
+
+@lru_cache(maxsize=4)
+def networks(known: StampedCatalog) -> dict[str, str]:
+    """Return every named network, and every measured run with an unknown network."""
+    named = {name: name for name in known.catalog.presets}
+    runs = known.catalog.runs.values()
+    return named | {run.id: f"{run.workload} ({run.id})" for run in runs if run.architecture is None}
+
+
+@lru_cache(maxsize=4)
+def machines(known: StampedCatalog) -> dict[str, str]:
+    """Return the cards that a plan may own, and the machines of the catalog."""
+    sites = known.catalog.sites.values()
+    of_cards = {
+        name: text for name, text in cards(known).items() if not owning_not_modelled(known.catalog.accelerators[name])
+    }
+    return of_cards | {site.id: site.name.removesuffix(", to be bought") for site in sites}
+
+
+@lru_cache(maxsize=4)
+def offers(known: StampedCatalog) -> dict[str, str]:
+    """Return every offered machine, with its kind of price unless it is on demand."""
+    catalog = known.catalog
+    kinds = sorted({(row.node, row.price_kind) for row in (*catalog.own_prices, *catalog.prices)})
+    names = {}
+    for item, kind in kinds:
+        node = catalog.nodes.get(item)
+        if node is None or kind is PriceKind.HOSTED_TRAINING:
+            continue
+        provider = provider_name(item.partition("/")[0], catalog.providers, machine=item)
+        machine = f"{node.accelerators}x {card_names({node.accelerator}).get(node.accelerator, node.accelerator)}"
+        terms = "" if kind is PriceKind.ON_DEMAND else f", {kind.value.replace('_', ' ')}"
+        names[f"{item}:{kind.value}"] = f"{provider}, {machine}{terms} ({item.partition('/')[2]})"
+    return names
+
+
+@lru_cache(maxsize=4)
+def cards(known: StampedCatalog) -> dict[str, str]:
+    """Return the names of cards by id."""
+    names = card_names(set(known.catalog.accelerators))
+    return {name: names[name] for name in known.catalog.accelerators}
+
+
+@lru_cache(maxsize=4)
+def regions(known: StampedCatalog) -> list[str]:
+    """Return the regions that prices name."""
+    rows = (*known.catalog.own_prices, *known.catalog.prices)
+    return sorted({row.region for row in rows} - {"any"})
+
+
+@lru_cache(maxsize=4)
+def providers(known: StampedCatalog) -> dict[str, str]:
+    """Return the names of providers by id."""
+    rows = (*known.catalog.own_prices, *known.catalog.prices)
+    return {name: provider_name(name, known.catalog.providers) for name in sorted({row.provider for row in rows})}

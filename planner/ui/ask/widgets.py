@@ -14,11 +14,11 @@ from planner.model.network.workload import Precision
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.run_groups import MOST_RUNS
 from planner.present.page.words import Words
-from planner.ui.ask import names
+from planner.ui.ask import question
 from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, MachineRow, Start, WeightsChoice
 from planner.ui.ask.question import FORM_FIX, StampedCatalog
+from planner.ui.parts import Inputs
 from planner.ui.state import replace_form, version
-from planner.ui.widgets import Inputs
 
 USUAL_CURRENCIES = ("USD", "KRW", "EUR", "JPY", "GBP", "CNY", "INR")
 ANY = "any"
@@ -56,7 +56,7 @@ def limits_of(form: Form, inputs: Inputs, words: Words, *, today: date) -> Form:
 def _training(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if form.config is None:
-        networks = names.networks(known)
+        networks = question.networks(known)
         known_names = networks if form.model in networks else {form.model: form.model} | networks
         given["model"] = inputs.one(words("Model"), "model", form.model, known_names)
     else:
@@ -123,7 +123,7 @@ def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -
 
 
 def _machines(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> list[dict[str, Any]]:
-    listed = names.machines(known)
+    listed = question.machines(known)
     rows = []
     for place, machine in enumerate(form.machines):
         row = _machine(place, machine, inputs, listed, words)
@@ -167,7 +167,7 @@ def _remove(place: int) -> None:
 
 
 def _offers(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
-    listed = names.offers(known)
+    listed = question.offers(known)
     chosen = [offer if offer in listed else f"{offer}:on_demand" for offer in form.offers]
     options = {offer: offer for offer in chosen if offer not in listed} | listed
     key = inputs.key("find", form.find)
@@ -179,7 +179,7 @@ def _offers(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> 
         terms = {ANY: words("firm or spot"), Terms.FIRM.value: words("firm"), Terms.SPOT.value: words("spot")}
         kind = inputs.side_by_side(words("Terms"), "terms", form.terms.value if form.terms else ANY, terms)
         given["terms"] = None if kind == ANY else kind
-        regions = {region: region for region in (*names.regions(known), *form.regions)}
+        regions = {region: region for region in (*question.regions(known), *form.regions)}
         given["regions"] = inputs.several(
             words("Regions"), "regions", form.regions, regions, placeholder=words("anywhere")
         )
@@ -189,7 +189,7 @@ def _offers(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> 
 
 
 def _our_terms(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
-    listed = names.providers(known)
+    listed = question.providers(known)
     provider = inputs.one(words("Our terms with"), "provider", form.provider or "aws", listed)
     left, right = st.columns(2, gap="small")
     with left:

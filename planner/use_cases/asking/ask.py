@@ -25,9 +25,8 @@ from planner.use_cases import plans
 from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines, usual_precision
 from planner.use_cases.asking.question import Draft, MissingAnswerError, QuestionPlan, TrainingQuestion
 from planner.use_cases.asking.stated_files import with_stated
-from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.networks import find_architecture, is_name
-from planner.use_cases.plans import with_found_options
+from planner.use_cases.plans import DatedPlan, dated, with_found_options
 from planner.use_cases.runs import find_run
 from planner.use_cases.suggestions import with_suggestions
 

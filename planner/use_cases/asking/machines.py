@@ -36,10 +36,7 @@ CHECK = "see: planner check-run LOG"
 def owned_machines(draft: Draft) -> list[dict[str, Any]]:
     """Return the options for owned machines and for machines to be bought."""
     question = draft.question
-    return [
-        *(_owned(text, draft) for text in question.own),
-        *(_bought(purchase, draft) for purchase in question.buy),
-    ]
+    return [*(_owned(text, draft) for text in question.own), *(_bought(purchase, draft) for purchase in question.buy)]
 
 
 def _owned(text: str, draft: Draft) -> dict[str, Any]:

@@ -127,8 +127,6 @@ def plan_launch(
     catalog: Catalog,
     hosts: Mapping[str, Host],
     now: datetime,
-    run_id: str | None = None,
-    workloads_dir: Path | str | None = None,
 ) -> Planned:
     """Plan one benchmark on one target, without network access or credentials.
 
@@ -151,7 +149,7 @@ def plan_launch(
             f"{workload.name}: its run may take {minutes:,.0f} minutes, and a launch at most {MOST_MINUTES:,}.",
             fix="Shorten the window in the workload's file, or name a limit: --max-minutes 60",
         )
-    run_id = run_id or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    run_id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
     _check_rate(target, priced)
     bill = _bill(target, priced, caps)
     task = task_of(
@@ -159,7 +157,7 @@ def plan_launch(
         target=target,
         spec=spec,
         caps=caps,
-        workloads=workloads_dir or Path(workloads.__file__).resolve().parent,
+        workloads=Path(workloads.__file__).resolve().parent,
         starts=settings.repeats,
         probes=probes.asked,
         expires_at=now + timedelta(minutes=caps.worst_minutes),

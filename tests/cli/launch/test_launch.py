@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from planner.use_cases.launching import launches as launches_module
+from planner.use_cases.launching import launch_target as launch_target_module
 from tests.cli.conftest import CliAnswer
 
 ROOT = Path(__file__).parents[3]
@@ -159,7 +159,7 @@ def test_the_budget_of_the_workspace_holds(planner, home):
 
 
 def test_without_skypilot_a_launch_says_what_to_install_and_writes_nothing(planner, home, monkeypatch):
-    monkeypatch.setattr(launches_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(launch_target_module, "find_spec", lambda _: None)
     message = refused(planner("launch", "gpt-305m", "--on", P4D, "--yes", "--json"), 2)
     assert "pip install 'training-planner[launch]'" in message
     assert json.loads(planner("launches", "list", "--json").out)["launches"] == []

@@ -15,8 +15,7 @@ import pytest
 
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price
-from planner.use_cases.differences import watch
-from planner.use_cases.locks import freeze
+from planner.use_cases.locks import freeze, watch
 from tests.bundled import bundled_catalog
 from tests.cli.refusals import one_error
 

@@ -11,7 +11,7 @@ import boto3
 import pytest
 
 from planner.adapters.catalog import read_run
-from planner.adapters.s3_store import S3Store
+from planner.adapters.settings import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NodeError, PlannerError
 from planner.launcher.cloud import aws, cost_explorer, store_results

@@ -14,7 +14,7 @@ import pytest
 from planner.api import Comparison
 from planner.cli.main import run
 from planner.errors import NotFoundError
-from planner.mcp_server.plan_rows import comparison_answer
+from planner.mcp_server.answer_rows import comparison_answer
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Basis, Quantity, Unit

@@ -13,7 +13,8 @@ from planner.present.page.sentence_forms import SENTENCES
 from planner.present.page.sentences import note_text, notes_text, translated
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, Words
 from planner.use_cases.catalogs import catalog_for
-from planner.use_cases.plans import compare, read_plan, recommend
+from planner.use_cases.plans import compare, read_plan
+from planner.use_cases.recommend import recommend
 from scripts.page_messages import compiled, messages, translations
 
 OTHERS = [code for code in LANGUAGES if code != "en"]

@@ -9,8 +9,7 @@ import pytest
 
 from planner.model.currency import Currency
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.present.page.money import MoneyFormat
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 
 EN, KO = Words("en"), Words("ko")
 WON = Currency(code="KRW", per_usd=1400, as_of=date(2026, 7, 1), source="a bank")

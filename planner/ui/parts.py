@@ -1,13 +1,35 @@
-"""Inputs of a form. Each is set from the form once, and its key changes with the form's version."""
+"""Parts of every page: HTML in the pages' style, small print, problems, and the inputs of a form."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from html import escape
 from typing import Any
 
 import streamlit as st
+
+from planner.errors import InputError
+from planner.present.page.answer import problem_html
+from planner.present.page.words import Words
+
+
+def html(body: str) -> None:
+    """Show a fragment in the pages' style."""
+    if body:
+        st.html(f'<div class="tp">{body}</div>')
+
+
+def note(text: str) -> None:
+    """Show a line in small letters."""
+    html(f'<p class="small">{escape(text)}</p>')
+
+
+def problems(found: Sequence[InputError], words: Words, *, stands: bool) -> None:
+    """Show problems. Messages are text, never Markdown."""
+    for problem in found:
+        html(problem_html(problem.message, problem.fix, words, stands=stands))
 
 
 @dataclass(frozen=True)
@@ -24,19 +46,19 @@ class Inputs:
         st.session_state.setdefault(key, value)
         return key
 
-    def whole(self, label: str, name: str, value: int | None, *, most: int, least: int = 1, **more: Any) -> int | None:
+    def whole(self, label: str, name: str, value: int | None, *, most: int, **more: Any) -> int | None:
         """Ask for a whole number; None if it is empty."""
         answer = st.number_input(
-            label, min_value=least, max_value=most, value=None, step=1, key=self.key(name, value), **more
+            label, min_value=1, max_value=most, value=None, step=1, key=self.key(name, value), **more
         )
         return None if answer is None else int(answer)
 
     def number(
-        self, label: str, name: str, value: float | None, *, step: float | None = None, least: float = 0.0, **more: Any
+        self, label: str, name: str, value: float | None, *, step: float | None = None, **more: Any
     ) -> float | None:
         """Ask for a number; None if it is empty."""
         key = self.key(name, None if value is None else float(value))
-        answer = st.number_input(label, min_value=least, value=None, step=step, key=key, **more)
+        answer = st.number_input(label, min_value=0.0, value=None, step=step, key=key, **more)
         return None if answer is None else float(answer)
 
     def one(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:

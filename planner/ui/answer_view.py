@@ -19,10 +19,10 @@ from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
 from planner.present.report.report import Report, as_html
 from planner.present.report.workbook import as_csv, as_workbook
-from planner.ui.answer.parts import html, note, problems
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
 from planner.ui.ask.question import Answered, StampedCatalog, turning_points
+from planner.ui.parts import html, note, problems
 from planner.ui.state import COLUMNS_CHOICE
 from planner.use_cases.find import plan_text
 

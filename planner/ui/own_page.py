@@ -17,12 +17,11 @@ from planner.model.answer.planned_year import PlannedYear
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
 from planner.present.page.charts import counts_around, lacking, year_chart
-from planner.present.page.money import MoneyFormat
-from planner.present.page.words import Words
+from planner.present.page.words import MoneyFormat, Words
 from planner.present.page.year import YearPage
 from planner.scenario.candidate import expand
 from planner.scenario.own_machine import OWN
-from planner.ui.answer import parts
+from planner.ui import parts
 from planner.ui.ask.question import StampedCatalog, answer_form, at_our_terms
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import example_plan, examples

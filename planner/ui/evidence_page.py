@@ -9,7 +9,7 @@ import streamlit as st
 from planner import clock
 from planner.errors import InputError
 from planner.present.page.evidence import Checked, runs_html
-from planner.ui.answer import parts
+from planner.ui import parts
 from planner.ui.ask.question import StampedCatalog
 from planner.ui.catalogs import visited_catalog
 from planner.ui.state import chosen_words, current_form, remember

@@ -13,14 +13,14 @@ from planner.present.page.campaign import CampaignPage
 from planner.present.page.charts import drawn_budget, spend_chart
 from planner.present.page.sentences import note_text
 from planner.present.page.words import Words
-from planner.ui.answer import parts
+from planner.ui import parts
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import LINK_FIX
 from planner.ui.ask.question import StampedCatalog, answer_form, campaign_of
 from planner.ui.ask.widgets import limits_of
 from planner.ui.catalogs import visited_catalog
+from planner.ui.parts import Inputs
 from planner.ui.state import chosen_words, current_form, remember, version
-from planner.ui.widgets import Inputs
 from planner.use_cases.find import plan_text
 
 OBJECTIVE = "objective"
