@@ -99,3 +99,12 @@ def test_a_mix_ends_its_runs_on_credits_before_they_expire():
     assert mix.placements == placed.placements
     assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {"aws": 12, "runpod": 18}
     assert placed.simulated.usd.p50 == pytest.approx(2_180, abs=0.01)
+
+
+def test_a_quota_takes_no_machines_beyond_a_commitment_that_holds_the_work():
+    """Ten runs of 10 h in 100 of the 120 h at 8 USD on the one node that is bought; the quota would allow three."""
+    plan = plan_of([P4D | {"quota": "3 machines"}], runs=10, deadline="2026-12-20")
+    (option,) = plans.compare(plan, catalog_with(commitments=[ENDS_SOON]), today=TODAY).options
+    assert option.at_once == 1
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(800, abs=0.01)
