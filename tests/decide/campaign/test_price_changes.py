@@ -113,8 +113,7 @@ def test_a_quota_takes_no_machines_beyond_a_commitment_that_holds_the_work():
 def test_options_of_one_item_share_its_commitment():
     """30 runs in 120 h need three nodes; two are bought at 8 USD. The third costs the list price.
 
-    Two single nodes and a pair are four. Three single nodes do
-    it for 100 h x (2 x 8 + 21.96) USD.
+    Two single nodes and a pair are four. Three single nodes do it for 100 h x (2 x 8 + 21.96) USD.
     """
     bought = ENDS_SOON | {"nodes": 2, "valid_until": date(2026, 12, 31)}
     plan = plan_of([P4D | {"quota": "3 machines"}, P4D | {"nodes": 2}], runs=30, deadline="2026-12-05")
