@@ -31,6 +31,7 @@ from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits, Owning, Prefer
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.formula import named
@@ -132,7 +133,17 @@ def campaign_option(
         queued=_queued(estimated),
         paid_ahead_hours=_paid_ahead_hours(estimated, bill, work),
         cost_by_hours=cost,
+        closes_hours=closing(estimated, calendar),
     )
+
+
+def closing(estimated: EstimatedOption, calendar: Calendar) -> float | None:
+    """Return the hours from the campaign's start until a window or a grant ends; None for other options."""
+    price, window = estimated.price, estimated.candidate.option.window if estimated.candidate is not None else None
+    if window is not None:
+        return calendar.hours(window.end) - BLOCK_LAST_HOURS
+    granted = price is not None and price.price_kind is PriceKind.GRANT
+    return calendar.end_of(price.valid_until) if price is not None and granted and price.valid_until else None
 
 
 def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
@@ -197,7 +208,7 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits, groups: Sequenc
         return limits.side_by_side
     terms = MachineTerms.of_candidate(candidate)
     rates, wall = estimated.rates, estimated.option.wall_hours
-    unasked = terms.quota or 1
+    unasked = 1 if _gets_cheaper(estimated) and limits.prefer is not Prefer.TIME else terms.quota or 1
     if rates is not None and rates.terms.once and not (rates.terms.ends or rates.committed) and wall is not None:
         is_term = candidate.option.price in TERM_HOURS  # otherwise hours beyond the minimum are sold one by one
         hours = sum(group.runs * group.work for group in groups) * wall.value
@@ -206,6 +217,14 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits, groups: Sequenc
         unasked = min(unasked, max(1, estimated.price.committed_nodes // candidate.nodes))
     wanted = limits.at_once or unasked
     return max(1, most_sets(lambda count: not forbidden(terms, machines=count), width=candidate.nodes, wanted=wanted))
+
+
+def _gets_cheaper(estimated: EstimatedOption) -> bool:
+    """Return whether a discount begins later, so that machines side by side pay more than one after another."""
+    price = estimated.price
+    if price is None or price.usd_per_hour is None:
+        return False
+    return any(row.usd_per_hour < price.usd_per_hour for row in price.later)
 
 
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:

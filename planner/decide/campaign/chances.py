@@ -53,6 +53,8 @@ def with_chances(
     hours = outcomes.hours_at(confidence) if timed else None
     timeless = not timed and priced and limits.deadline is None
     both = in_time if in_budget is None else outcomes.chance_of_both(hours=until, budget=drawn)
+    if both is None and timed and option.closes_hours is not None:
+        both = outcomes.chance_held()
     days = {} if option.queued is None or not timed else _drawn_days(option, outcomes, calendar)
     return option.model_copy(
         update=days

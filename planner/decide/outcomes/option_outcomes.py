@@ -71,6 +71,8 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
     played = timed.played(hours, runs=runs, at_once=option.at_once, between=between,
                           opens=option.wait_hours if lead is None else 0.0)  # fmt: skip
     lanes, share, queued = played.lanes, hourly_share(option), option.queued
+    if option.closes_hours is not None and between is None:
+        lanes = tuple(replace(lane, closes=option.closes_hours) for lane in lanes)
     of_sets = option.bill is not None and option.bill.usable_hours is not None
     if of_sets and option.paid_ahead_hours is not None:  # each set of machines has a block for its own runs
         each = option.paid_ahead_hours / math.ceil(runs / option.at_once)

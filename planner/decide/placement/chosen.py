@@ -231,7 +231,7 @@ def _hours(question: PlacementQuestion, solution: Solution, options: Sequence[in
 
 
 def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float, confidence: float) -> Placement:
-    """Return the runs of an option. Its cost has the range of the bill of the same number of equal runs."""
+    """Return the runs of an option. Its cost has the range of their bill, or of the owned machine's row."""
     option, estimated = candidate.alone, candidate.estimated
     runs = sum(lane.count for lane in lanes)
     work = sum(each.runs * each.work for lane in lanes for each in lane.runs) / runs
@@ -242,9 +242,10 @@ def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: floa
         usd = usd_of_bill.value
     by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())
     low, high, basis = usd, usd, Basis.MODELLED
-    if billed is not None and billed.usd.value > 0:
-        low, high = (usd * end / billed.usd.value for end in (billed.usd.low, billed.usd.high))
-        basis = billed.usd.basis
+    counted = usd_of_bill if estimated.resolved is None else option.owed_usd  # what is kept is not on the bill of runs
+    if counted is not None and counted.value > 0:
+        low, high = (usd * end / counted.value for end in (counted.low, counted.high))
+        basis = counted.basis
     source = f"{runs} runs on {len(lanes)} sets of machines of {option.id}"
     cost = Quantity(value=usd, low=min(usd, low), high=max(usd, high), unit=Unit.USD, basis=basis, source=source)
     opens, ends = sorted(lane.opens for lane in lanes), sorted(lane.end for lane in lanes)

@@ -42,7 +42,8 @@ def row_of(
 def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
     """Return why the figures of a plan on one option differ from those of its row; None if they do not."""
     placed, hours = plan.placements[0], row.campaign_hours
-    if row.paid_ahead_hours is None and placed.between is None and any(lane.closes for lane in placed.lanes):
+    ends_known = row.paid_ahead_hours is not None or row.closes_hours is not None
+    if not ends_known and placed.between is None and any(lane.closes for lane in placed.lanes):
         return _counted("the ends of its windows")
     shares = sorted((lane.count for lane in placed.lanes), reverse=True)
     sets, least = min(limits.runs, row.at_once), limits.runs // max(1, row.at_once)

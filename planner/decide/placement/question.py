@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.campaign import closing
 from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
@@ -25,7 +25,6 @@ from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
-from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 from planner.quantity.chance import doubted
 
@@ -169,15 +168,12 @@ def _spans(
 ) -> tuple[dict[Span, int], str, int | None]:
     """Return an option's number of machine sets by window, the name of their pool, and its nodes (None: unlimited)."""
     machine, option = candidate.estimated.candidate, candidate.alone
-    opens, closes = candidate.opens, math.inf
+    opens = candidate.opens
     if machine is None:
-        return {Span(opens, closes): limits.side_by_side}, option.id, None
-    price, terms = candidate.estimated.price, candidate.terms
-    if machine.option.window is not None:
-        closes = calendar.hours(machine.option.window.end) - BLOCK_LAST_HOURS
-    elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
-        closes = calendar.end_of(price.valid_until)
-    closes = min(closes, candidate.planned_until, opens + held_hours(candidate.estimated))
+        return {Span(opens, math.inf): limits.side_by_side}, option.id, None
+    terms = candidate.terms
+    ends = closing(candidate.estimated, calendar)
+    closes = min(math.inf if ends is None else ends, candidate.planned_until, opens + held_hours(candidate.estimated))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]

@@ -239,6 +239,8 @@ class CampaignOption(OptionEstimate):
     """
     paid_ahead_hours: float | None = None
     """Hours for which each set of machines can be used in a block, a lease, a paid term or an allocation; else null."""
+    closes_hours: float | None = Field(default=None, exclude=True)
+    """Hours from the campaign's start until a window or a grant ends; None for others. JSON omits it."""
     cost_by_hours: CostByHours | None = Field(default=None, exclude=True)
     """Cost at other hours than the likely ones, for a term and for credits. JSON omits it."""
     queued: Queue | Tries | None = Field(default=None, exclude=True)

@@ -6,17 +6,20 @@ A run takes exactly 10 h, and the campaign starts with 2026-12-01. The machine i
 from __future__ import annotations
 
 from datetime import date
+from math import log
+from statistics import NormalDist
 from typing import Any
 
 import pytest
 
 from planner.cost.cloud.net_price import with_book
 from planner.model.catalog import Catalog
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.decide.campaign.test_side_by_side import TODAY, plan_of
-from tests.decide.campaign.test_terms_and_credits import with_credit
+from tests.decide.campaign.test_terms_and_credits import TAIL, with_credit
 
 LISTED = 21.957642
 P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
@@ -131,3 +134,35 @@ def test_a_term_pays_each_of_its_hours_at_the_price_of_its_day():
     (option,) = plans.compare(plan, catalog_with(discounts=[half]), today=TODAY).options
     assert option.campaign_usd is not None
     assert option.campaign_usd.value == pytest.approx(744 * 17.40137 / 2 + 8_016 * 17.40137, abs=0.1)
+
+
+@pytest.mark.parametrize("deadline", ["2026-12-20", None], ids=["a late deadline", "no deadline"])
+@pytest.mark.parametrize(("confidence", "kept"), [(0.8, True), (0.9, False)], ids=["4 in 5", "9 in 10"])
+def test_a_wait_before_a_grant_counts_in_the_chance_that_it_holds_the_work(deadline, confidence, *, kept):
+    """60 of 120 h after a wait of 20 to 80 h, likely 40 h. From today, a week before, these are 188, 248 and 208 h.
+
+    P(wait <= 60 h) = Phi(ln(228 / 208) / (ln(248 / 208) / 1.645)) = 80.5 %
+    """
+    grant = Price(
+        provider="aws", instance_type="p4d.24xlarge", region="us-east-1", price_kind=PriceKind.GRANT, usd_per_hour=0.0,
+        valid_from=date(2026, 12, 1), valid_until=date(2026, 12, 5), origin=PriceOrigin.USER, source="letter",
+        as_of=TODAY, fetched_at=TODAY, confidence="list",
+    )  # fmt: skip
+    catalog = bundled_catalog().model_copy(update={"own_prices": (grant,)})
+    wait = {"wait_hours": {"value": 40.0, "low": 20.0, "high": 80.0}}
+    plan = plan_of([P4D | wait | {"price": "grant"}], runs=6, deadline=deadline, at_once=1, confidence=confidence)
+    answer, placed = plans.compare(plan, catalog, today=TODAY), plans.campaign(plan, catalog, today=TODAY)
+    assert answer.options[0].chance_both == pytest.approx(
+        NormalDist().cdf(log(228 / 208) / (log(248 / 208) / TAIL)), abs=3e-3
+    )
+    assert (answer.recommended is not None) is kept
+    assert placed.feasible is kept
+
+
+def test_a_quota_waits_for_a_discount_that_begins_later():
+    """72 h at the list price and 48 h at half of it; three at once would pay the list price for all 120 h."""
+    half = HALF | {"valid_from": date(2026, 12, 4)}
+    plan = plan_of([P4D | {"quota": "3 machines"}], runs=12, deadline="2026-12-31")
+    (option,) = plans.compare(plan, catalog_with(discounts=[half]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(72 * LISTED + 48 * LISTED / 2, abs=0.01)
