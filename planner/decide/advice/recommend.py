@@ -23,7 +23,7 @@ from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.option_outcomes import outcomes_of
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.compare import compare
-from planner.decide.recommend.mix import best_mix, with_mix
+from planner.decide.recommend.mix import best_mix, mix_beyond_budget, with_mix
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
@@ -59,7 +59,8 @@ def recommend(
     limits, options = case.limits, alone.options
     chosen_mix = best_mix(alone, catalog, today=today)
     kept_mix = chosen_mix if chosen_mix is not None and chosen_mix.kept else None
-    compared = compare(campaign_document(plan, alone), limits, today=today, mix=kept_mix)
+    dear_mix = mix_beyond_budget(plan, alone, catalog, today=today) if chosen_mix is None else None
+    compared = compare(campaign_document(plan, alone), limits, today=today, mix=kept_mix, dear_mix=dear_mix)
     document = with_mix(compared, chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")

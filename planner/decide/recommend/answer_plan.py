@@ -40,11 +40,12 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
     if not may_mix(alone):
         return _compared(plan, catalog, alone, today=today)
-    from planner.decide.recommend.mix import best_mix, with_mix
+    from planner.decide.recommend.mix import best_mix, mix_beyond_budget, with_mix
 
     mix = best_mix(alone, catalog, today=today)
     kept = mix if mix is not None and mix.kept else None
-    return with_mix(_compared(plan, catalog, alone, today=today, mix=kept), mix, alone.limits)
+    dear = mix_beyond_budget(plan, alone, catalog, today=today) if mix is None else None
+    return with_mix(_compared(plan, catalog, alone, today=today, mix=kept, dear_mix=dear), mix, alone.limits)
 
 
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
@@ -54,11 +55,12 @@ def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
 
 
 def _compared(
-    plan: Plan, catalog: Catalog, alone: Alone, *, today: date, mix: Chosen | None = None
-) -> ComparisonDocument:
+    plan: Plan, catalog: Catalog, alone: Alone, *, today: date, mix: Chosen | None = None,
+    dear_mix: Chosen | None = None,
+) -> ComparisonDocument:  # fmt: skip
     """Compare the options; if the first one divides the network, compare also with all networks undivided."""
     campaign = campaign_document(plan, alone)
-    document = compare(campaign, alone.limits, today=today, mix=mix)
+    document = compare(campaign, alone.limits, today=today, mix=mix, dear_mix=dear_mix)
     first = next((estimate for estimate in alone.estimated.options if estimate.option.id == document.recommended), None)
     if first is None or first.speed is None or first.speed.whole is None:
         return document

@@ -43,12 +43,13 @@ def compare(
     today: date,
     left_whole: CampaignDocument | None = None,
     mix: Chosen | None = None,
+    dear_mix: Chosen | None = None,
 ) -> ComparisonDocument:
     """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
 
     The options carry their chances already (`planner/decide/campaign/chances.py`). `left_whole`: the same options with
     networks that no trainer divides; what would be recommended then is said where it is another. `mix`: the one that is
-    recommended in place of a single option, which notes are about.
+    recommended in place of a single option, which notes are about. `dear_mix`: the cheapest if all break the budget.
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
@@ -66,7 +67,9 @@ def compare(
             choice = replace(choice, left_whole=undivided)
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
-        sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
+        sentences = without_recommendation(
+            nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0, dear_mix=dear_mix
+        )
     mix_hours = None if mix is None else mix.hours_confident
     waits = waiting_note(order, phrases, deadline_hours=deadline_hours, mix_hours=mix_hours)
     sold = block_note(campaign.options) if choice is not None else None

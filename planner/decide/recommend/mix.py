@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from planner.cost.cloud.price_age import renewal
-from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.chances import hours_to
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
@@ -23,7 +23,7 @@ from planner.decide.recommend.wording import confidence_text, kept_and_asked, ma
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.plan import CampaignLimits, Plan, Prefer
 from planner.quantity.chance import percent_text
 
 EFFORT = 2.0
@@ -49,6 +49,19 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     if not chosen.kept:
         return chosen if _is_surer(chosen, alone) else None
     return chosen if _why_not(chosen, alone, today=today) is None else None
+
+
+def mix_beyond_budget(plan: Plan, alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
+    """Return the mix that keeps the deadline and costs less than every option that does, where all break the budget.
+
+    None if an option or a mix keeps the limits, there is no budget, or the plan wants no mix.
+    """
+    if alone.budget is None or not may_mix(alone) or any(map(is_feasible, alone.options)):
+        return None
+    unlimited = plan.campaign.model_copy(update={"budget_usd": None, "budget_local": None})
+    every = each_alone(plan.model_copy(update={"campaign": unlimited}), catalog, today=today, estimated=alone.estimated)
+    mix = best_mix(every, catalog, today=today)
+    return mix if mix is not None and mix.kept else None
 
 
 def preferred(alone: Alone, *, today: date) -> Preferred | None:

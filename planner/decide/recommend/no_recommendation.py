@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.limits import refusals
@@ -16,6 +17,9 @@ from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.quantity.chance import percent_text
 
+if TYPE_CHECKING:
+    from planner.decide.placement.chosen import Chosen
+
 BY_THE_HOUR = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price at which machines are rented for an hour or less."""
 
@@ -25,11 +29,13 @@ SAME_CHANCE = 0.005
 
 
 def without_recommendation(
-    nearest: CampaignOption | None, phrases: Phrases, options: Sequence[CampaignOption], *, deadline_passed: bool
-) -> tuple[str, ...]:
+    nearest: CampaignOption | None, phrases: Phrases, options: Sequence[CampaignOption], *, deadline_passed: bool,
+    dear_mix: Chosen | None = None,
+) -> tuple[str, ...]:  # fmt: skip
     """Return the sentences; `options` are all options, whose missing figures are named if none is known.
 
     "Measure first": the nearest option has at least an even chance and was not measured. "Best chance": it was.
+    `dear_mix` keeps the deadline for less than every option.
     """
     if nearest is None:
         return _nothing_known(options)
@@ -43,8 +49,8 @@ def without_recommendation(
     if refused:
         return _cannot_be_had(nearest, refused[0], phrases)
     if chance_of(nearest) >= EVEN_CHANCE:
-        return _uncertain(nearest, phrases, options)
-    return (_binding(nearest, phrases), _would(nearest, phrases, options))
+        return _uncertain(nearest, phrases, options, dear_mix)
+    return (_binding(nearest, phrases), _would(nearest, phrases, options, dear_mix))
 
 
 def _nothing_known(options: Sequence[CampaignOption]) -> tuple[str, ...]:
@@ -84,16 +90,21 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
     )
 
 
-def _uncertain(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignOption]) -> tuple[str, ...]:
+def _uncertain(
+    option: CampaignOption, phrases: Phrases, options: Sequence[CampaignOption], dear_mix: Chosen | None
+) -> tuple[str, ...]:
     chance, asked = kept_and_asked(chance_of(option), phrases.limits.confidence)
     kept, wanted = f"{name_of(option)} {_unsure(option)} {chance}", [asked]
     if is_measured(option) or option.hold is Hold.USE:
-        return (joined([f"Best chance: {kept}"], optional=wanted, between="; "), _would(option, phrases, options))
+        return (
+            joined([f"Best chance: {kept}"], optional=wanted, between="; "),
+            _would(option, phrases, options, dear_mix),
+        )
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
     return (
         joined([f"Measure first: {kept}"], optional=wanted, between="; "),
         _short_run(option, run, phrases),
-        _would(option, phrases, options),
+        _would(option, phrases, options, dear_mix),
     )
 
 
@@ -129,7 +140,7 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
 
 
-def _would(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignOption]) -> str:
+def _would(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignOption], dear_mix: Chosen | None) -> str:
     """Return the limits that the option would keep, or the least budget with which another one keeps the deadline."""
     assert option.usd_confident is not None, "it is comparable"
     late, dear = not option.meets_deadline, not option.within_budget
@@ -141,6 +152,9 @@ def _would(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignO
         able = [each for each in options if each.not_allowed is None and each.fits is not False and not refusals(each)]
         in_time = [each for each in able if each.meets_deadline and each.usd_confident is not None]
         cheapest = min(in_time, key=lambda each: each.usd_confident or 0.0, default=option)
+        if dear_mix is not None and dear_mix.usd_confident < (cheapest.usd_confident or 0.0):
+            count = len(dear_mix.plan.placements)
+            return f"{sure}, a mix of {count} options needs the least: {phrases.most(dear_mix)}."
         if (cheapest.usd_confident or 0.0) < option.usd_confident:
             return f"{sure}, {name_of(cheapest)} needs the least{alone}: {phrases.most(cheapest)}."
     needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []

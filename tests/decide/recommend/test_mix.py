@@ -77,6 +77,20 @@ def test_a_mix_may_keep_limits_that_no_option_alone_keeps():
     assert found.headline[2] == "No option alone keeps the limits."
 
 
+@pytest.mark.parametrize("answer", [answered, advised], ids=["compare", "recommend"])
+def test_what_a_mix_needs_is_said_where_the_budget_is_too_small(answer):
+    """26 x 1.20 + 24 x 120 = 2,911 USD; p5en alone needs 6,000. The own machine's power may be dearer than counted."""
+    found = answer(HALF, deadline="2026-12-13", budget_usd=1000.0)
+    assert found.headline[1].startswith("To be 4 in 5 sure, a mix of 2 options needs the least: 2,9")
+
+
+def test_the_option_that_needs_the_least_is_named_where_no_mix_is_wanted():
+    """50 runs cost 50 x 2 h x 60 = 6,000 USD on p5en, and 50 x 4 h x 20 = 4,000 on p4d."""
+    options = [option(P5EN, 2.0), option(P4D, 4.0)]
+    found = answered(options, deadline="2026-12-13", budget_usd=100.0, mix="never")
+    assert "4,000 USD alone" in found.headline[1] or found.headline[1].endswith("needs the least alone: 4,000 USD.")
+
+
 @pytest.mark.parametrize(
     "limits",
     [
