@@ -159,7 +159,10 @@ def _would(option: CampaignOption, phrases: Phrases, options: Sequence[CampaignO
             return f"{sure}, {name_of(cheapest)} needs the least{alone}: {phrases.most(cheapest)}."
     needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []
     needed += [phrases.most(option)] if dear or not needed else []
-    return f"{sure}, it needs {' and '.join(needed)}{alone}."
+    mixed = ""
+    if late and dear_mix is not None:
+        mixed = f", or a mix of {len(dear_mix.plan.placements)} options {phrases.most(dear_mix)}"
+    return f"{sure}, it needs {' and '.join(needed)}{alone}{mixed}."
 
 
 def _days(option: CampaignOption) -> str:

@@ -72,6 +72,8 @@ SENTENCES = (
     "To be {sure}, it needs {usd}.", "To be {sure}, {name} needs the least: {usd}.",
     "To be {sure}, it needs time until {day} and {usd} alone.", "To be {sure}, it needs time until {day} alone.",
     "To be {sure}, a mix of {n} options needs the least: {usd}.",
+    "To be {sure}, it needs time until {day} alone, or a mix of {n} options {usd}.",
+    "To be {sure}, it needs time until {day} and {usd} alone, or a mix of {n} options {most}.",
     "To be {sure}, it needs {usd} alone.", "To be {sure}, {name} needs the least alone: {usd}.",
     "{name} is cheaper above {rate} {code} a USD; today {today}.",
     "{name} is cheaper below {rate} {code} a USD; today {today}.",

@@ -79,9 +79,11 @@ def test_a_mix_may_keep_limits_that_no_option_alone_keeps():
 
 @pytest.mark.parametrize("answer", [answered, advised], ids=["compare", "recommend"])
 def test_what_a_mix_needs_is_said_where_the_budget_is_too_small(answer):
-    """26 x 1.20 + 24 x 120 = 2,911 USD; p5en alone needs 6,000. The own machine's power may be dearer than counted."""
+    """26 x 1.20 + 24 x 120 = 2,911 USD, and dearer power perhaps; the own machine alone needs 50 x 12 h, 25 days."""
     found = answer(HALF, deadline="2026-12-13", budget_usd=1000.0)
-    assert found.headline[1].startswith("To be 4 in 5 sure, a mix of 2 options needs the least: 2,9")
+    alone, mixed = found.headline[1].split(", or ")
+    assert alone == "To be 4 in 5 sure, it needs time until 2026-12-25 alone"
+    assert mixed.startswith("a mix of 2 options 2,9")
 
 
 def test_the_option_that_needs_the_least_is_named_where_no_mix_is_wanted():
