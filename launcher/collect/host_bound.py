@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 
 MIN_BUSY_SHARE = 0.80
 """Share of a step in which the device must be at work.

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from planner.errors import InputError, NodeError
 from planner.launcher.collect.record import accelerator_id, day_of, first_problem, hardware_of, machine_name, parsed_end
+from planner.model.evidence.node_shapes import NodeResult
 from planner.model.evidence.probe import ProbeRecord, SustainedFacts
-from planner.model.evidence.run import NodeResult
 
 FELL_BY = 0.15
 """Fall in the rate of matrix products over 20 s that makes a probe doubtful. A well-cooled card loses less."""

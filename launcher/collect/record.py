@@ -15,7 +15,8 @@ from pydantic import TypeAdapter, ValidationError
 from planner.errors import InputError, NodeError
 from planner.launcher.collect.expectations import NOTHING, Expect, Expected, memory_facts, mfu_by_name
 from planner.launcher.collect.verdict import problems_of, restart_problems, wrong_speed
-from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe, RunHardware, RunRecord
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.model.evidence.run import NodeResult, Probe
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe
 from planner.workloads.batch.micro_batch_probe import ROOM_SHARE, used_memory_share
 
 WORTH_DOUBLING = 0.05

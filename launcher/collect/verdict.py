@@ -9,7 +9,8 @@ from planner.launcher.collect.expectations import NOTHING, Expected, memory_fact
 from planner.launcher.collect.host_bound import host_bound
 from planner.launcher.collect.saturation import room_for_more
 from planner.model.evidence.held_clocks import clock_problems
-from planner.model.evidence.run import NodeResult, Probe
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe
 from planner.workloads.measure.device_load import MAX_BUSY_SHARE, MAX_CONTEXT_GIB
 
 MIN_WINDOW_S = 60.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 
 def read_matmul_ceilings() -> list[MatmulCeiling]:

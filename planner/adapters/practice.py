@@ -12,8 +12,7 @@ from planner.adapters.csv_rows import csv_errors, wrong_cell
 from planner.adapters.documents import read_model, read_text
 from planner.adapters.workspace import catalogs_dir
 from planner.model.evidence.measurement import Measurement
-from planner.model.evidence.practice import PracticeFit
-from planner.model.evidence.whole_training import METRICS, WholeTraining, usual_count
+from planner.model.evidence.whole_training import METRICS, PracticeFit, WholeTraining, usual_count
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 FOLDER = "practice"

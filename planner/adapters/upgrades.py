@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
-from planner.model.hardware.upgrade import Upgrade
+from planner.model.hardware.machines import Upgrade
 
 
 def read_upgrades() -> list[Upgrade]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from planner.model.hardware.machines import Accelerator
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import Accelerator, MatmulCeiling
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, peak_flops
 
 TOLERANCE = 1.02

@@ -8,7 +8,7 @@ from planner.audit.ceilings import BEST_OF_CEILING, TOLERANCE, Ceiling, ceiling_
 from planner.audit.findings import MANY_TIMES, Fact, doubtful, impossible, note, share_of, unknown
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 from planner.speed.physics.accelerator_facts import on_ordinary_cores, peak_flops
 
 SHOWN = {"fp32": "fp32", "tf32": "TF32", "bf16": "bf16", "16bit": "16 bit", "fp8": "fp8", "fp4": "fp4"}

@@ -14,7 +14,7 @@ from planner.audit.row_rules import row_findings
 from planner.audit.stated_run import StatedRun, stated_by_record
 from planner.model.answer.audit import AuditVerdict, Finding, RunAudit, Severity, verdict_of
 from planner.model.catalog import Catalog
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 RANK = list(Severity)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.model.answer.bill import Uncounted
+from planner.model.defaults import BillDefaults
 from planner.model.network.trainer_memory import Optimizer, WeightFormat
 from planner.model.plan.plan import Data
-from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.lora_memory import trained_parameters
 from planner.quantity.conversion import derived, interval, to_quantity

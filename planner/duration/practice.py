@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from planner.model.catalog import Catalog
-from planner.model.evidence.practice import T4_95, PracticeFit
-from planner.model.evidence.whole_training import TrainingKind
+from planner.model.evidence.whole_training import T4_95, PracticeFit, TrainingKind
+from planner.model.plan.convergence import Practice
 from planner.model.plan.plan import Plan
-from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.flops import parameters
 from planner.quantity.conversion import to_quantity

@@ -11,9 +11,10 @@ from planner.duration.storage_rates import Rates, checkpoint_storage, sample_sto
 from planner.model.answer.bill import Uncounted
 from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
+from planner.model.defaults import GoodputDefaults
 from planner.model.figure import Figure
 from planner.model.network.workload import Strategy
-from planner.model.plan.goodput import CheckpointWriting, Goodput, GoodputDefaults
+from planner.model.plan.goodput import CheckpointWriting, Goodput
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit

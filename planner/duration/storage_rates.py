@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from planner.model.base import Id
 from planner.model.catalog import Catalog
+from planner.model.defaults import GoodputDefaults
 from planner.model.hardware.storage import Scope, StorageRates
-from planner.model.plan.goodput import GoodputDefaults
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval, to_quantity

@@ -14,9 +14,8 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import PracticeTime, TimeLine, TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Strategy
-from planner.model.plan.convergence import Convergence
+from planner.model.plan.convergence import Convergence, Practice
 from planner.model.plan.plan import Plan
-from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
 from planner.quantity.formula import formula, named

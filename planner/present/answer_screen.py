@@ -16,8 +16,8 @@ from planner.model.answer.documents import (
     PlacedRuns,
 )
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.option_marks import marks_explained
 from planner.present.option_table import Scales, option_lines, scales

@@ -6,7 +6,7 @@ from planner.decide.owning.owning_sentence import trainings_text
 from planner.decide.recommend.wording import share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.model.quantity import Quantity
 from planner.present.columns.table_column import short_plain_text
 from planner.present.columns.year_columns import (

@@ -8,7 +8,7 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
 from planner.decide.recommend.wording import percent_text, ratio_text
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
 

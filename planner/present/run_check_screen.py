@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.model.answer.run_check import HardwareFix, RunCheckDocument
-from planner.model.evidence.rollout_log import RolloutLog
+from planner.model.evidence.imported_log import RolloutLog
 from planner.model.quantity import Quantity
 from planner.present.audit_screen import audited_lines
 from planner.present.formula_lines import HOW_TO_READ, formula_lines

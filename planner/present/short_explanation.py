@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.model.answer.explanation import ExplainDocument, OptionExplanation
-from planner.model.answer.formula_used import FormulaUsed
+from planner.model.answer.explanation import ExplainDocument, FormulaUsed, OptionExplanation
 from planner.present.explanation_answer import answer_lines, mix_lines
 from planner.present.facts import name_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, localcontext
 
-from planner.model.currency import Currency
-from planner.model.currency_codes import minor_digits
+from planner.model.currency import Currency, minor_digits
 
 CENT = Decimal("0.01")
 DIGITS = 60

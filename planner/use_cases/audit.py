@@ -16,7 +16,7 @@ from planner.audit.stated_run import stated_by_row
 from planner.errors import InputError
 from planner.model.answer.audit import AuditDocument, ClaimAudit, RunAudit, verdict_of
 from planner.model.catalog import Catalog
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 from planner.use_cases.audited_records import audit_facts, audit_records
 from planner.use_cases.importing.named_run import run_named
 from planner.use_cases.importing.run_facts import Stated

@@ -15,7 +15,7 @@ from planner.audit.stated_run import stated_by_record
 from planner.model.answer.audit import ComparisonAudit, RunAudit
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 
 def audit_facts(catalog: Catalog) -> tuple[Catalog, list[MatmulCeiling]]:

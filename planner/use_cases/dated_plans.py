@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from planner.duration.calendar import NOON, zone_of
 from planner.errors import InputError
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 
 
 class Counted(NamedTuple):

@@ -13,9 +13,8 @@ from planner.adapters.model_config.text_part import text_part_of
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError, NotModelledError
 from planner.model.network.architecture import ARCHITECTURE_CLASSES, usual_seq_len
-from planner.model.network.text_part import TextPart
 from planner.model.network.work import WorkloadChoice
-from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset
+from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset, TextPart
 from planner.model.plan.plan import Plan
 
 ARCHITECTURE_FIX = (

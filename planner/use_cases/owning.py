@@ -11,7 +11,7 @@ from planner.decide.owning.horizons import horizons
 from planner.decide.owning.own_or_rent import own_or_rent as compare_owning
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError, MissingExtraError
-from planner.model.answer.formula_used import FormulaUsed
+from planner.model.answer.explanation import FormulaUsed
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan

@@ -12,7 +12,7 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption

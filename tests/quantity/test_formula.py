@@ -21,7 +21,7 @@ from planner.decide.owning.yearly_cost import owning_usd
 from planner.duration import goodput
 from planner.duration.duration import train_hours
 from planner.duration.training_time import stretched_hours
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.model.quantity import Basis, Unit
 from planner.quantity.conversion import interval, to_quantity
 from planner.quantity.formula import exp, formula, largest, log, named, stated, total

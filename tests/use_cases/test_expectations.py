@@ -12,7 +12,7 @@ import torch
 from planner.launcher.bench.bench import BenchSettings, LoraSettings, spec_of
 from planner.launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
 from planner.launcher.collect.record import record_of
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, most_micro_batch, start_micro_batch
 from planner.workloads.contract.spec import from_json

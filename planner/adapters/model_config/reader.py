@@ -14,7 +14,7 @@ from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_docu
 from planner.adapters.model_config.text_vectors import TEXT_VECTORS, USUAL, with_vectors
 from planner.errors import InputError
 from planner.model.network.architecture import Architecture
-from planner.model.network.other_families import MISSING, fix_of
+from planner.model.network.names import MISSING, fix_of
 
 MARKS = ("model_type", "architectures")
 """Keys that a config.json has and no file of ours."""

@@ -25,7 +25,7 @@ from planner.model.evidence.claims import (
     TableClaim,
     TrainingClaim,
 )
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 
 def audit_claim(claim: Claim, catalog: Catalog, measured: Sequence[MatmulCeiling]) -> ClaimAudit:

@@ -15,8 +15,7 @@ from planner.audit.findings import Fact, digits, doubtful, impossible, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog
 from planner.model.evidence.claims import TrainingClaim
-from planner.model.hardware.machines import Accelerator
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import Accelerator, MatmulCeiling
 from planner.speed.physics.accelerator_facts import peak_flops
 
 USUAL_MFU = 0.5

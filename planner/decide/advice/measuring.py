@@ -13,7 +13,7 @@ from planner.decide.options.error_causes import of_speed
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.learnt import PlannedMeasurement
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
 from planner.quantity.chance import TAIL, doubted, log_deviation
 from planner.speed.estimator.estimator_query import EstimatorQuery

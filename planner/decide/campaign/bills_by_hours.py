@@ -8,7 +8,7 @@ from dataclasses import replace
 from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.options.option import EstimatedOption
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.chance import doubted
 from planner.quantity.conversion import interval

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval

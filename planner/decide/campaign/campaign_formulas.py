@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
 from planner.duration.calendar import Calendar
-from planner.model.answer.formula_used import FormulaUsed
+from planner.model.answer.explanation import FormulaUsed
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Unit

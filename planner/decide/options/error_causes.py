@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from planner.model.answer.training_time import TrainingTime
-from planner.model.plan.practice import Practice
+from planner.model.plan.convergence import Practice
 from planner.model.quantity import Basis
 from planner.quantity.chance import TAIL, log_deviation
 from planner.quantity.interval import Interval

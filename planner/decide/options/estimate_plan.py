@@ -18,7 +18,8 @@ from planner.decide.options.rollout_note import rollout_note
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity

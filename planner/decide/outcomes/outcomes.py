@@ -10,7 +10,7 @@ from datetime import date
 import numpy as np
 
 from planner.decide.outcomes.draws import SAMPLES, SEED, Array, Mask, at_scores, scores
-from planner.model.answer.simulated import SimulatedCampaign, SimulatedSpread
+from planner.model.answer.campaign import SimulatedCampaign, SimulatedSpread
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
 from planner.quantity.interval import Interval

@@ -12,7 +12,7 @@ from planner.decide.recommend.row_notes import block_note
 from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 
 BY_THE_HOUR = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)

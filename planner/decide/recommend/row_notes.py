@@ -12,7 +12,7 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.wording import name_of, percent_text, usd_text
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.prices.offer import PriceKind
 
 NAMED = 3

@@ -10,7 +10,7 @@ from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, k
 from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of, usd_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 
 NOT_KNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
 NOT_CHECKED = Reason(code=ReasonCode.FIT_NOT_CHECKED, text="whether the model fits was not checked")

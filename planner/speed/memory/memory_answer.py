@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from planner.errors import InputError
-from planner.model.answer.formula_used import FormulaUsed
+from planner.model.answer.explanation import FormulaUsed
 from planner.model.answer.memory_answer import MemoryDocument, MemoryRemedy, MemoryWay
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.trainer_memory import TrainerMemory

@@ -8,7 +8,7 @@ from dataclasses import replace
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.evidence.training_passes import training_passes
+from planner.model.evidence.run_rates import training_passes
 from planner.model.hardware.machines import Node
 from planner.model.network.trainer_memory import NOTHING_STATED
 from planner.network.lora_memory import adapters_of
