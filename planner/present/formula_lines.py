@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.model.answer.explanation import FormulaInput, FormulaUsed
+from planner.model.quantity import FormulaInput, FormulaUsed
 
 DIGITS, FULL_DIGITS = 7, 12
 WHOLE = 1e15

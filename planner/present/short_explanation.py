@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.model.answer.explanation import ExplainDocument, FormulaUsed, OptionExplanation
+from planner.model.answer.explanation import ExplainDocument, OptionExplanation
+from planner.model.quantity import FormulaUsed
 from planner.present.explanation_answer import answer_lines, mix_lines
 from planner.present.facts import name_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines

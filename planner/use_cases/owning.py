@@ -11,11 +11,11 @@ from planner.decide.owning.horizons import horizons
 from planner.decide.owning.own_or_rent import own_or_rent as compare_owning
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError, MissingExtraError
-from planner.model.answer.explanation import FormulaUsed
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
+from planner.model.quantity import FormulaUsed
 from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
 from planner.quantity.recorded_number import recording

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from planner.model.answer.explanation import ConstantUsed, FormulaUsed, LabelEffect, NearRow, StepCorrection, StepPart
+from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepCorrection, StepPart
+from planner.model.quantity import FormulaUsed
 from planner.quantity.formula import named, stated
 from planner.quantity.formula_text import printed
 from planner.quantity.recorded_number import float_of, recording

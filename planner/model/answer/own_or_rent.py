@@ -6,14 +6,13 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
-from planner.model.answer.explanation import FormulaUsed
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import Currency, LocalAmount
 from planner.model.owning.acquisition import Acquisition, IncentiveKind
 from planner.model.prices.offer import PriceKind
-from planner.model.quantity import Quantity
+from planner.model.quantity import FormulaUsed, Quantity
 
 
 class Horizons(Frozen):

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from planner.errors import InputError
-from planner.model.answer.explanation import FormulaUsed
 from planner.model.answer.memory_answer import MemoryDocument, MemoryRemedy, MemoryWay
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Basis, FormulaUsed, Quantity, Unit
 from planner.network.activations import checkpointings_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import trained_parameters

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.model.answer.explanation import FormulaUsed
+from planner.model.quantity import FormulaUsed
 from planner.quantity.formula_text import printed
 from planner.quantity.recorded_number import recording
 from planner.speed.estimator.text_estimator import fitted
