@@ -36,7 +36,7 @@ from planner.speed.memory.planned_settings import (
     planned_trainer_memory,
     usual_checkpointing,
 )
-from planner.speed.physics.number_format import uses_autocast
+from planner.speed.physics.accelerator_facts import uses_autocast
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.networks import find_architecture, trained_alone

@@ -15,8 +15,7 @@ from planner.model.answer.sweep_answer import RatioDocument, SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
-from planner.speed.throughput.hardware_ratio import hardware_ratio
-from planner.speed.throughput.scaling_table import scaling_table, too_good_against
+from planner.speed.throughput.scaling_table import hardware_ratio, scaling_table, too_good_against
 
 
 def find_run(run_id: str, catalog: Catalog) -> RunRecord:

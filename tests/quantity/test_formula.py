@@ -29,8 +29,8 @@ from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
 from planner.speed.memory.activations import SavedBytes
-from planner.speed.memory.chance import PossibleNeed, chance_within
-from planner.speed.memory.fullest_moment import Parts
+from planner.speed.memory.device_memory import Parts
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 from planner.speed.memory.states import States
 from tests.formula_evaluation import evaluated
 
@@ -114,7 +114,7 @@ def test_another_constant_changes_the_text_as_well_as_the_number(name: str) -> N
 def test_other_errors_of_estimates_change_the_text_of_the_chance_to_fit(monkeypatch) -> None:
     function, inputs = CASES["fit"]
     (before,) = _recorded(function, inputs).values()
-    monkeypatch.setattr("planner.speed.memory.chance.SPREADS", ((0.5, 0.045), (0.5, 0.2)))
+    monkeypatch.setattr("planner.speed.memory.planned_settings.SPREADS", ((0.5, 0.045), (0.5, 0.2)))
     (after,) = _recorded(function, inputs).values()
     assert after[0] != pytest.approx(before[0])
     assert after[1] != before[1]

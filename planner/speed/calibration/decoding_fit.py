@@ -10,8 +10,7 @@ from typing import Literal
 from planner.model.base import Count, Frozen, Positive, Text
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import TextModel
-from planner.speed.generation.decoding import decoding_step
-from planner.speed.generation.engine import EngineConstants, EngineCopy, engine_device
+from planner.speed.generation.engine import EngineConstants, EngineCopy, decoding_step, engine_device
 
 FREE = ("bandwidth", "compute", "layer_us", "sequence_us", "exchange_us")
 """Fitted constants. Everything else is counted."""

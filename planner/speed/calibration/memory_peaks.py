@@ -14,10 +14,10 @@ from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED, MemoryConstants
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, DeviceMemory
+from planner.speed.memory.device_memory import CONTEXT_GIB, DeviceMemory
 from planner.speed.memory.memory import device_parts
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 
 
 class MemoryPeak(Frozen):

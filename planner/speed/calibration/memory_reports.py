@@ -24,10 +24,17 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.calibration.memory_peaks import gib_as_measured
-from planner.speed.memory.chance import PossibleNeed, alternatives, chance_within, size_for
-from planner.speed.memory.fullest_moment import DeviceMemory
+from planner.speed.memory.device_memory import DeviceMemory
 from planner.speed.memory.memory import device_parts
-from planner.speed.memory.planned_settings import assumed_attention, known_names, planned_trainer_memory
+from planner.speed.memory.planned_settings import (
+    PossibleNeed,
+    alternatives,
+    assumed_attention,
+    chance_within,
+    known_names,
+    planned_trainer_memory,
+    size_for,
+)
 
 ASSUMED_SHARE = 0.5
 """Weight of the assumed value of an open field. The others share the rest."""

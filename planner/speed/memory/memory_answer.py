@@ -21,9 +21,8 @@ from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import FITS_FROM, SETTING_CHANCES, PossibleNeed, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.fullest_moment import GIB, DeviceMemory, Phase
+from planner.speed.memory.device_memory import GIB, DeviceMemory, Phase
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.memory_sources import (
     PHASE_TEXTS,
@@ -32,12 +31,20 @@ from planner.speed.memory.memory_sources import (
     logits_source,
     states_source,
 )
+from planner.speed.memory.planned_settings import (
+    FITS_FROM,
+    SETTING_CHANCES,
+    PossibleNeed,
+    alternatives,
+    chance_within,
+    size_for,
+)
 from planner.speed.memory.remedies import Setting, remedies
 
 SAFE = 0.95
 """Chance to fit that a kind of checkpointing needs so that no heavier kind is considered."""
 PART_FRACTION = 0.15
-"""Half-width of the range of a single part. The range of the total follows from the estimate's error (chance.py)."""
+"""Half-width of the range of a single part. The range of the total follows from `PossibleNeed`."""
 FULL_FIX = "Leave --method lora out."
 
 

@@ -13,8 +13,8 @@ from planner.model.plan.plan import MOST_OPTIONS
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import search

@@ -22,7 +22,7 @@ from planner.model.evidence.source_site import owner_of
 from planner.model.evidence.whole_training import METRICS, PracticeFit, Team, TrainingKind, WholeTraining
 from planner.model.plan.convergence import Practice
 from planner.model.quantity import Quantity
-from planner.speed.calibration.by_source import wilson_90
+from planner.speed.calibration.metrics import wilson_90
 from planner.speed.calibration.practice_fit import Shortfall, fit_practice
 from planner.use_cases.published.training_plans import plan_of
 

@@ -23,11 +23,11 @@ from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
+from planner.speed.estimator.network_kind import IMAGE_PLACES, PLACES
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
-from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
 from tests.bundled import image_rows, owned_catalog, text_rows
 from tests.formula_evaluation import evaluated
 
@@ -211,7 +211,7 @@ def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
     constants = {constant.name: constant.value for constant in found.constants}
     assert found.correction is not None
     alone = 16 * constants["zero2_ms"] / 1000
-    assert parts["engine"].where == "planner/speed/physics/engine.py: engine_seconds"
+    assert parts["engine"].where == "planner/speed/physics/step.py: engine_seconds"
     assert parts["engine"].times is not None
     assert parts["engine"].seconds / found.correction.factor / parts["engine"].times == pytest.approx(alone)
     assert all(part.name != "engine" for part in explained(catalog, MODELLED).parts), "DDP"
