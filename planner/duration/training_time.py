@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from planner.duration.convergence import convergence_of
 from planner.duration.data_volumes import data_volumes
 from planner.duration.goodput import Interruptions, Losses, is_hopeless, losses
-from planner.duration.practice import practice_factors
+from planner.duration.practice import convergence_of, practice_factors
 from planner.duration.runtime_inputs import MODE, RuntimeInputs, moved, optimal_interval, runtime_inputs
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import PracticeTime, TimeLine, TrainingTime

@@ -8,10 +8,9 @@ from pathlib import Path
 from planner.adapters.claim_files import read_claims
 from planner.adapters.evidence import read_measurements
 from planner.adapters.image_networks import read_image_networks
-from planner.audit.claims.claim_audit import audit_claim
 from planner.audit.findings import unknown
-from planner.audit.run_audit import audit_run
-from planner.audit.scaling_rules import scaling_findings, setup_of_row
+from planner.audit.link_rules import scaling_findings, setup_of_row
+from planner.audit.run_audit import audit_claim, audit_run
 from planner.audit.stated_run import stated_by_row
 from planner.errors import InputError
 from planner.model.answer.audit import AuditDocument, ClaimAudit, RunAudit, verdict_of

@@ -9,8 +9,8 @@ from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.claim_files import read_claims
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.workspace import examples_dir
-from planner.audit.ceilings import with_chips
-from planner.audit.claims.claim_audit import audit_claim
+from planner.audit.rate_rules import with_chips
+from planner.audit.run_audit import audit_claim
 from planner.model.answer.audit import AuditVerdict, ClaimAudit
 from planner.model.evidence.claims import Claim
 from tests.bundled import bundled_catalog

@@ -14,8 +14,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.figure import Figure
 from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Quantity
-from planner.quantity.chance import doubted
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, doubted
 
 Options = tuple[CampaignOption, ...]
 RATE_WITHIN = 1.1

@@ -15,7 +15,7 @@ from planner.decide.outcomes.learnt import PlannedMeasurement
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
-from planner.quantity.chance import TAIL, doubted, log_deviation
+from planner.quantity.interval import TAIL, doubted, log_deviation
 from planner.speed.estimator.network_kind import EstimatorQuery
 from planner.speed.throughput.expected_probe import left_after_probe
 from planner.speed.throughput.predict import predict

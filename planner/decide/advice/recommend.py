@@ -42,7 +42,7 @@ from planner.model.answer.recommendation import (
 from planner.model.catalog import Catalog
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.plan.plan import Plan
-from planner.quantity.local_currency import old_rate_note
+from planner.quantity.cents import old_rate_note
 
 WORTH_SAYING = math.log(1.01)
 """Inputs that move the cost by less, and do not turn the decision, are left out."""

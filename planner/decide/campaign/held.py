@@ -12,9 +12,8 @@ from planner.model.answer.campaign import CostByHours
 from planner.model.catalog import Catalog
 from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import Interval, doubted, sum_of
 
 
 @dataclass(frozen=True)

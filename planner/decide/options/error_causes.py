@@ -7,8 +7,7 @@ import math
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.convergence import Practice
 from planner.model.quantity import Basis
-from planner.quantity.chance import TAIL, log_deviation
-from planner.quantity.interval import Interval
+from planner.quantity.interval import TAIL, Interval, log_deviation
 from planner.scenario.candidate import Candidate
 from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.extrapolation import RATIO_FACTOR

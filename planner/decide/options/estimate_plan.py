@@ -22,9 +22,9 @@ from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.cents import old_rate_note
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.quantity.local_currency import old_rate_note
 from planner.scenario.allowed_offers import check_providers
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job

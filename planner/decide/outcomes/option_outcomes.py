@@ -26,9 +26,8 @@ from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import decided, doubted
 from planner.quantity.conversion import derived, interval
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import Interval, decided, doubted, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 

@@ -19,8 +19,7 @@ from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import drawn_wait
 from planner.model.answer.campaign import BetweenTurns, CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
-from planner.quantity.chance import TAIL
-from planner.quantity.interval import MOST, Interval
+from planner.quantity.interval import MOST, TAIL, Interval
 
 MOST_LANES = 5_000
 """Largest number of equal lanes that are simulated. With more lanes the last one ends hardly later."""

@@ -14,8 +14,7 @@ from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, error_
 from planner.duration.goodput import losses
 from planner.duration.waits import mean_wait
 from planner.model.answer.campaign import BetweenTurns
-from planner.quantity.chance import doubted
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, doubted
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 AT_ONCE = 1e-3

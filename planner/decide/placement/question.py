@@ -26,7 +26,7 @@ from planner.model.currency import Currency
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
-from planner.quantity.chance import doubted
+from planner.quantity.interval import doubted
 
 LONGEST = 1e9
 """Hours of a credit that expires on the calendar's last day."""

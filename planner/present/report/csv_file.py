@@ -8,7 +8,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.present.columns.entry import entries_of
 from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.registry import columns_of
-from planner.text.table_cells import table_text
+from planner.text.visible_text import table_text
 
 QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
 
