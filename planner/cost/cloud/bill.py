@@ -14,7 +14,7 @@ from planner.cost.cloud.bill_lines import (
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import BillingTerms, billing_text, sold_hours, usable_hours
+from planner.cost.cloud.billing_terms import BillingTerms, billing_text, priced_hours, sold_hours, usable_hours
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
@@ -25,6 +25,7 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 PRACTICE = "practice: beyond benchmark speed"
 COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "unused (minimum, rounding or term)"
+AFTER_TERM = "dearer after its term"
 COMMITMENT, BEYOND = "commitment already bought", "beyond its window (cannot be had)"
 NOT_COUNTED = ("waiting for capacity", "taxes", "requests to storage")
 
@@ -158,7 +159,7 @@ def _rent(
 
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
-    one term:      sum over sets of nodes x sold(its trainings x (billed hours + failed share x set-up)) x price
+    one term:      sum over sets of nodes x priced(its trainings x (billed hours + failed share x set-up)) x price
     blocks:        the same, at the hours that the work takes at most (`BilledTrainings.longer`)
     a window:      sets x nodes x its hours x price, whatever of it is used
     """
@@ -173,23 +174,28 @@ def _rent(
         return _committed(entries, rates)
     price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
     of_sets: dict[int, Interval] = {}
+    dearer = Interval.exact(0.0)
     if terms.once:
         for runs in work.by_set:
             needed = sum_of([billed_hours, failed]).scaled(runs)
             needed = Interval.exact(needed.value * work.longer) if terms.blocks else needed
             of_sets[runs] = _sold(needed, terms)
+            dearer = sum_of([dearer, _dearer(needed, terms).scaled(work.by_set[runs] * rates.nodes)])
         bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
     else:
         bought = sum_of([_sold(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
     bought = named("bought_node_hours", bought, "node-h")
     used_node_hours = named("used_node_hours", sum(entry.quantity for entry in entries), "node-h")
-    rent, unused = bought.times(price), bought.value - used_node_hours
+    unused = bought.value - used_node_hours
+    rent = (sum_of([bought, dearer]) if dearer.high > 0 else bought).times(price)
     whole = usable = None
     if unused > 1e-9 * bought.value:
         entries.append(_unused(unused, rates, bought_hours=bought.value))
         counted = [(work.by_set[runs] * rates.nodes, hours.value) for runs, hours in of_sets.items()]
         whole = _bought_usd(rent, training, rates, counted) if counted else None
-    elif terms.ends and unused < -1e-9 * bought.value:
+    if dearer.value > 0:
+        entries.append(_after_term(dearer.value, rates))
+    if terms.ends and unused < -1e-9 * bought.value:
         entries.append(_not_to_be_had(-unused, rates))
     if terms.ends:
         usable = min(usable_hours(hours.value) * work.waves / runs for runs, hours in of_sets.items())
@@ -252,6 +258,26 @@ def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Unro
         UNUSED, Interval.exact(usd), node_hours, "node-h", rates.price.value, (rates.price,), source,
         currency=rates.price_currency,
     )  # fmt: skip
+
+
+def _after_term(priced: float, rates: BillRates) -> UnroundedLine:
+    """Bill the surcharge of hours on demand after a term, given in node-hours at the price of the term."""
+    price, terms = interval(rates.price, Unit.USD_PER_HOUR).value, rates.terms
+    surcharge, hours = price * (terms.after_factor - 1), priced / (terms.after_factor - 1)
+    source = (
+        f"{hours:,.5g} node-h after the term, on demand at {price * terms.after_factor:,.5g} USD/h instead of "
+        f"{price:,.5g}; {rates.price.source}"
+    )
+    usd = named(AFTER_TERM, hours * surcharge, "USD", "hours on demand cost more than those of the term")
+    return UnroundedLine(
+        AFTER_TERM, Interval.exact(usd), hours, "node-h", surcharge, (rates.price,), source,
+        currency=rates.price_currency,
+    )  # fmt: skip
+
+
+def _dearer(hours: Interval, terms: BillingTerms) -> Interval:
+    """Return the surcharge after a term, in hours at the price of the term."""
+    return Interval(*(priced_hours(each, terms) - sold_hours(each, terms) for each in hours))
 
 
 def _not_to_be_had(node_hours: float, rates: BillRates) -> UnroundedLine:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from planner.cost.cloud.billing_terms import BillingTerms, terms_of
 from planner.cost.cloud.service_rates import assumed_rate, find_rate, no_rate_reason, rate_quantity
@@ -23,6 +24,7 @@ from planner.quantity.time_units import SECONDS_PER_HOUR
 from planner.scenario.allowed_offers import provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.scenario.price_choice import current_price
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
     egress = rows[Service.EGRESS]
     return BillRates(
         price=price,
-        terms=terms_of(candidate),
+        terms=_priced_terms(candidate, price, catalog),
         committed=candidate.option.commitment_bought,
         nodes=candidate.nodes,
         price_currency=plan.currency.code if plan.currency and candidate.option.local_per_hour else "USD",
@@ -96,6 +98,18 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         unknown=tuple(reason for service, reason in lacking.items() if rates[service] is None),
         assumed=tuple((rate, reason) for service, reason in lacking.items() if (rate := rates[service]) is not None),
     )
+
+
+def _priced_terms(candidate: Candidate, price: Quantity, catalog: Catalog) -> BillingTerms:
+    """Return the candidate's terms, with the price of the hours after a term: that of the same machine on demand."""
+    terms = terms_of(candidate)
+    if not math.isinf(terms.after_factor) or price.value <= 0:
+        return terms
+    region = candidate.price.region if candidate.price is not None else candidate.option.region
+    row = current_price(candidate.node.id, catalog, kind=PriceKind.ON_DEMAND, region=region)
+    if row is None or row.usd_per_hour is None:
+        return terms
+    return replace(terms, after_factor=max(1.0, row.usd_per_hour / price.value))
 
 
 def support_fraction(given: Assumptions, catalog: Catalog) -> Quantity:

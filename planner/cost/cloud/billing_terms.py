@@ -32,6 +32,8 @@ They count if no price row states its own hours: AWS states 8,760 a year (`minim
 """
 UNRESOLVED_HOURS = 1 / SECONDS_PER_HOUR
 """Shortest billed step that matters: billing by the second is finer than any estimate."""
+ROUNDING = 1e-9
+"""Relative tolerance with which hours still fit a term."""
 SHORT_HOURS = 1.0
 """Longest minimum that applies to each launch. A longer one is a term, bought once and used by the whole campaign."""
 
@@ -49,6 +51,11 @@ class BillingTerms:
     """Hours after which the machine is gone: the length of a stated window, which is sold as a whole."""
     upfront_fraction: float = 0.0
     """Share of a term that is paid before its first hour."""
+    after_factor: float = 1.0
+    """Price of an hour after the term as a multiple of the term's price, at least 1.
+
+    It is infinite if the machine has no price on demand: then only another whole term can be bought.
+    """
 
     @property
     def once(self) -> bool:
@@ -71,13 +78,15 @@ def terms_of(candidate: Candidate) -> BillingTerms:
         return BillingTerms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:
-        return BillingTerms(minimum_hours=max(term, candidate.option.minimum_hours or 0.0))
+        least = max(term, candidate.option.minimum_hours or 0.0)
+        return BillingTerms(minimum_hours=least, after_factor=math.inf if term else 1.0)
     step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
     least = max(row.minimum_term_hours or term, row.minimum_hours)
     return BillingTerms(
         minimum_hours=least,
         step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0,
         upfront_fraction=row.upfront_fraction,
+        after_factor=math.inf if row.minimum_term_hours or term else 1.0,
     )
 
 
@@ -99,7 +108,7 @@ def sold_hours(hours: float, terms: BillingTerms) -> float:
     many of the longest as the use fills.
 
     It is monotone in `hours`, and never less. A stated window is always bought as a whole, because nothing is available
-    after it.
+    after it. Hours after a term are bought on demand, or as another term if that costs less.
     """
     if terms.blocks:
         whole = math.floor(hours / usable_hours(LONGEST_BLOCK))
@@ -108,9 +117,31 @@ def sold_hours(hours: float, terms: BillingTerms) -> float:
             return whole * LONGEST_BLOCK
         days = next((day for day in BLOCK_DAYS if rest <= usable_hours(day * HOURS_PER_DAY)), BLOCK_DAYS[-1])
         return whole * LONGEST_BLOCK + days * HOURS_PER_DAY
+    if terms.after_factor > 1:
+        whole, rest = _whole_terms(hours, terms)
+        on_demand = not rest or rest * terms.after_factor <= terms.minimum_hours
+        return whole * terms.minimum_hours + (rest if on_demand else terms.minimum_hours)
     if terms.step_hours:
         hours = max(hours, math.ceil(hours / terms.step_hours - 1e-9) * terms.step_hours)
     return min(terms.most_hours, max(terms.minimum_hours, hours))
+
+
+def priced_hours(hours: float, terms: BillingTerms) -> float:
+    """Return the cost of `hours` of use in hours at the price of the terms: those sold, and any surcharge after a term.
+
+    whole terms x hours of the term + min(hours after them x `after_factor`, hours of the term)
+    """
+    if terms.after_factor <= 1:
+        return sold_hours(hours, terms)
+    whole, rest = _whole_terms(hours, terms)
+    return whole * terms.minimum_hours + min(rest * terms.after_factor if rest else 0.0, terms.minimum_hours)
+
+
+def _whole_terms(hours: float, terms: BillingTerms) -> tuple[int, float]:
+    """Return the terms that the hours fill, at least one, and the hours after them."""
+    whole = max(1, math.floor(hours / terms.minimum_hours + ROUNDING))
+    rest = hours - whole * terms.minimum_hours
+    return whole, rest if rest > ROUNDING * terms.minimum_hours else 0.0
 
 
 def terms_notes(candidate: Candidate) -> tuple[str, ...]:
@@ -129,7 +160,8 @@ def billing_text(terms: BillingTerms) -> str:
     if terms.ends:
         return f"a window of {terms.most_hours:g} h, paid for whole, its machines gone 30 minutes before its end"
     if terms.once:
-        return f"{terms.minimum_hours:g} h at least, bought once for the campaign"
+        after = ", then on demand or another such term" if terms.after_factor > 1 else ""
+        return f"{terms.minimum_hours:g} h at least, bought once for the campaign{after}"
     steps = f"in steps of {terms.step_hours * SECONDS_PER_HOUR:g} s" if terms.step_hours else ""
     least = f"{terms.minimum_hours:g} h at least" if terms.minimum_hours else ""
     return " and ".join(part for part in (least, steps) if part) or "by the second"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.cost.cloud.bill import BilledTrainings
+from planner.cost.cloud.billing_terms import BillingTerms
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.campaign import CostByHours, LastingCredit
@@ -15,6 +17,10 @@ from planner.quantity.interval import MOST, doubted
 
 LENGTHS = (0.02, 1.0, 50.0)
 """Multiples of the most likely hours between which a bill grows linearly, except at the end of its term."""
+MOST_TERMS = 24
+"""Terms, one after another, whose ends are followed exactly: two years of a lease by the month."""
+JUMP = 1e-6
+"""Share of a term within which a bill rises by another whole term."""
 
 
 def cost_by_hours(
@@ -42,7 +48,7 @@ def cost_by_hours(
         exact, lengths = _at_exact_hours(estimated), list(LENGTHS)
         if rates.terms.once:
             single, double = (billed_hours(exact, share=times * share).value for times in (1, 2))
-            per_run = [rates.terms.minimum_hours / runs for runs in work.by_set]
+            per_run = [bend / runs for runs in work.by_set for bend in _bends(rates.terms)]
             ends = [(each - (2 * single - double)) / max(double - single, 1e-12) for each in per_run]
             lengths = sorted({*lengths, *(end for end in ends if LENGTHS[0] < end < LENGTHS[-1])})
         whole_hours = work.waves * billed_hours(exact, share=share).value
@@ -58,6 +64,18 @@ def cost_by_hours(
         most_factor=whole.high / whole.value,
         credits=tuple(credits),
     )
+
+
+def _bends(terms: BillingTerms) -> list[float]:
+    """Return the hours of a set at which its bill changes its slope: the end of a term, and where another costs less.
+
+    Without a price on demand the bill jumps at the end of each term.
+    """
+    term, factor = terms.minimum_hours, terms.after_factor
+    if factor <= 1:
+        return [term]
+    another = 1 + (JUMP if math.isinf(factor) else 1 / factor)
+    return [term * part for count in range(MOST_TERMS) for part in (count + 1, count + another)]
 
 
 def _at_exact_hours(estimated: EstimatedOption) -> EstimatedOption:

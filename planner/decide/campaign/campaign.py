@@ -10,7 +10,7 @@ from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, BilledTrainings
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, TERM_HOURS
 from planner.cost.cloud.credits import with_credits
-from planner.cost.ownership.life import life_reasons
+from planner.cost.ownership.life import leased_hours, life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
@@ -142,7 +142,10 @@ def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
-    """Return the usable hours of a block, of its stated window, or of an allocation's node-hours."""
+    """Return the usable hours of a block, of its stated window, of a lease, or of an allocation's node-hours."""
+    leased = leased_hours(estimated.resolved)
+    if not math.isinf(leased):
+        return leased
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:
         return max(0.0, window.hours - BLOCK_LAST_HOURS)
@@ -226,7 +229,7 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
 
 
 def window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
-    """Return that a window, or a term that is paid already, is shorter than the hours that the campaign may take.
+    """Return that a window, a lease, or a term that is paid already is shorter than the campaign may take.
 
     `surely` are the hours that it stays under with the confidence. Runs end half an hour before a window does.
     """
@@ -235,6 +238,11 @@ def window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, .
         paid = rates.terms.minimum_hours
         text = f"its paid term holds {paid:,.0f} h; the campaign may take {surely:,.0f} h"
         figures = {"window_hours": paid, "run_hours": surely}
+        return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
+    leased = leased_hours(estimated.resolved)
+    if leased < surely:
+        text = f"its lease holds {leased:,.0f} h; the campaign may take {surely:,.0f} h"
+        figures = {"window_hours": leased, "run_hours": surely}
         return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is None or surely <= window.hours - BLOCK_LAST_HOURS:

@@ -136,9 +136,18 @@ class _Writer:
             usable = [(column, -block.usable_hours) for column, block in bought]
             program.row([*billed, *usable], high=TOLERANCE)
             return [(column, bin_.usd_per_hour * block.hours) for column, block in bought]
-        beyond = program.column()
-        program.row([*billed, (lanes, -bin_.least_hours), (beyond, -1.0)], high=0.0)
-        return [(lanes, bin_.usd_per_hour * bin_.least_hours), (beyond, bin_.usd_per_hour)]
+        of_term, hours = bin_.usd_per_hour * bin_.least_hours, [(lanes, -bin_.least_hours)]
+        costs = [(lanes, of_term)]
+        if bin_.after_factor > 1:  # more terms, one after another
+            again = program.column(whole=True)
+            hours.append((again, -bin_.least_hours))
+            costs.append((again, of_term))
+        if not math.isinf(bin_.after_factor):
+            beyond = program.column()
+            hours.append((beyond, -1.0))
+            costs.append((beyond, bin_.usd_per_hour * bin_.after_factor))
+        program.row([*billed, *hours], high=0.0)
+        return costs
 
     def _end_with_phase(self, bin_: Bin, phase: int, columns: Columns) -> None:
         """Require that a bin's runs of a phase end with it."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from planner.cost.cloud.billing_terms import BillingTerms, priced_hours
+
 
 class Objective(StrEnum):
     """The quantity that a plan minimizes."""
@@ -55,6 +57,8 @@ class Bin:
     """Hourly price of one lane that is bought for a term. See `term_usd`."""
     least_hours: float = 0.0
     """Hours of a term that are paid for each lane in use, even if its runs take less."""
+    after_factor: float = 1.0
+    """Price of an hour after the least hours, as a multiple of `usd_per_hour` (`BillingTerms.after_factor`)."""
     blocks: tuple[SoldBlock, ...] = ()
     """Blocks in which hours are sold, in ascending order. Each lane in use buys one."""
     origin: int | None = None
@@ -68,12 +72,13 @@ class Bin:
     def term_usd(self, billed_hours: float) -> float:
         """Return the price of a lane's term for these billed hours; infinite if no block is long enough.
 
-        term: USD/h x max(least hours, hours); block: USD/h x hours of the shortest block with enough usable hours
+        term: USD/h x `priced_hours`; block: USD/h x hours of the shortest block with enough usable hours
         """
         if not self.by_term or billed_hours <= 0:
             return 0.0
         if not self.blocks:
-            return self.usd_per_hour * max(self.least_hours, billed_hours)
+            terms = BillingTerms(minimum_hours=self.least_hours, after_factor=self.after_factor)
+            return self.usd_per_hour * priced_hours(billed_hours, terms)
         return self.usd_per_hour * self.block_for(billed_hours).hours
 
     def block_for(self, billed_hours: float) -> SoldBlock:

@@ -10,6 +10,7 @@ from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import credits_until
+from planner.cost.ownership.life import leased_hours
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
@@ -170,7 +171,7 @@ def _spans(
         closes = calendar.hours(machine.option.window.end) - BLOCK_LAST_HOURS
     elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
         closes = calendar.end_of(price.valid_until)
-    closes = min(closes, candidate.planned_until)
+    closes = min(closes, candidate.planned_until, opens + leased_hours(candidate.estimated.resolved))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]
@@ -206,6 +207,7 @@ def _bin(
         lane_usd=costs.lane_usd,
         usd_per_hour=costs.lane_usd_per_hour,
         least_hours=costs.terms.minimum_hours if costs.lane_usd_per_hour else 0.0,
+        after_factor=costs.terms.after_factor,
         blocks=costs.blocks(most_hours),
         origin=origin,
     )

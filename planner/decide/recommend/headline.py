@@ -178,7 +178,7 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date, *, who
             what = "Its whole window is paid" if ends else "It must be bought for a term longer than the work"
             outlasts = not ends and _may_outlast_its_term(option)
             yield (
-                "Its term may end before the work: hours after it are counted at its price."
+                "Its term may end before the work: more hours are counted on demand, or as another term."
                 if outlasts
                 else (f"{what}, {term} in all.")
             )

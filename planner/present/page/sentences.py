@@ -42,7 +42,7 @@ SENTENCES = (
     "No price is known of {n} options: run planner prices refresh, or state your own.",
     "No price is known of {n} option: run planner prices refresh, or state your own.",
     "Its price is {n} days old: run planner prices refresh first.",
-    "Its term may end before the work: hours after it are counted at its price.",
+    "Its term may end before the work: more hours are counted on demand, or as another term.",
     "Its price is {n} days old: ask for a quote first.",
     "The price of {name} is {n} days old: run planner prices refresh first.",
     "The price of {name} is {n} days old: ask for a quote first.", "Ask for a quote, then compare again.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from planner.adapters.price_file import parse_prices
 from planner.cost.cloud.bill import COMMITMENT, UNUSED
-from planner.cost.cloud.billing_terms import BLOCK_DAYS, BillingTerms, sold_hours
+from planner.cost.cloud.billing_terms import BLOCK_DAYS, BillingTerms, priced_hours, sold_hours
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.bill import Bill
@@ -191,6 +192,22 @@ class TestTerms:
     )
     def test_steps_and_minimums(self, hours: float, terms: BillingTerms, sold: float) -> None:
         assert sold_hours(hours, terms) == pytest.approx(sold)
+
+    @pytest.mark.parametrize(
+        ("hours", "factor", "sold", "priced"),
+        [
+            pytest.param(80, 1.5, 100, 100, id="within the term"),
+            pytest.param(100, 1.5, 100, 100, id="all of it"),
+            pytest.param(120, 1.5, 120, 130, id="20 h on demand"),
+            pytest.param(170, 1.5, 200, 200, id="70 h on demand would cost 105"),
+            pytest.param(250, 1.5, 250, 275, id="two terms and 50 h"),
+            pytest.param(80, math.inf, 100, 100, id="within a term without hours on demand"),
+            pytest.param(101, math.inf, 200, 200, id="nothing on demand"),
+        ],
+    )
+    def test_hours_after_a_term(self, hours: float, factor: float, sold: float, priced: float) -> None:
+        terms = BillingTerms(minimum_hours=100, after_factor=factor)
+        assert (sold_hours(hours, terms), priced_hours(hours, terms)) == (pytest.approx(sold), pytest.approx(priced))
 
     @given(hours=st.floats(0, 20_000), more=st.floats(0, 5_000), step=st.sampled_from([0.0, 1 / 60, 1.0]))
     def test_sold_hours_hold_the_use_and_never_fall(self, hours: float, more: float, step: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import date
 from statistics import NormalDist
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from planner.cost.cloud.bill import AFTER_TERM
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
+from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.prices.price_book import Credit
 from planner.use_cases import plans
@@ -129,3 +133,65 @@ def test_a_lease_without_a_term_is_paid_for_a_month():
     (lease,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
     assert lease.campaign_usd is not None
     assert lease.campaign_usd.value == pytest.approx(7_305.0, abs=0.01)
+
+
+YEAR: dict[str, Any] = P4D | {"price": "savings_1y"}
+"""A year of 8,766 h at 10 USD an hour. The catalog lists the machine at 21.957642 USD an hour on demand."""
+
+
+@pytest.mark.parametrize(
+    ("confidence", "hours", "usd"),
+    [
+        pytest.param(0.5, 8_000, 87_660, id="within the year"),
+        pytest.param(0.8, 9_844, 87_660 + 1_078 * 21.957642, id="a few hours after it, on demand"),
+        pytest.param(0.95, 12_000, 87_660 + 3_234 * 21.957642, id="many hours after it, on demand"),
+        pytest.param(0.99, 14_196, 2 * 87_660, id="a second year costs less than hours on demand"),
+    ],
+)
+def test_hours_after_a_term_cost_what_is_sold(confidence: float, hours: float, usd: float):
+    """800 runs of 10 h within 1.5: s = 0.2465. The hours at a confidence are 8,000 x exp(s x its normal quantile)."""
+    s = math.log(1.5) / TAIL
+    assert hours == pytest.approx(8_000 * math.exp(s * NormalDist().inv_cdf(confidence)), rel=1e-3)
+    plan = within(YEAR, 1.5, runs=800, at_once=1, deadline=None, confidence=confidence)
+    (option,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
+    assert option.usd_confident == pytest.approx(usd, rel=4e-3)
+
+
+def test_without_a_price_on_demand_another_term_is_bought():
+    """AWS sells p5e only in blocks and savings plans: 12,000 h at 95 in 100 need a second year, at 10 USD an hour."""
+    plan = within(YEAR | {"offer": "aws/p5e.48xlarge"}, 1.5, runs=800, at_once=1, deadline=None, confidence=0.95)
+    (option,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
+    assert option.usd_confident == pytest.approx(2 * 87_660, rel=1e-6)
+
+
+def test_work_that_likely_takes_more_than_its_term_shows_what_the_rest_costs():
+    """1,000 runs of 10 h: 1,234 h after the year cost 11.957642 USD an hour more than those of the year."""
+    plan = plan_of([YEAR], runs=1_000, at_once=1, deadline=None)
+    (option,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(87_660 + 1_234 * 21.957642, abs=0.01)
+    assert option.bill is not None
+    (dearer,) = [line for line in option.bill.lines if line.what == AFTER_TERM]
+    assert (dearer.quantity, dearer.usd.value) == (pytest.approx(1_234), pytest.approx(1_234 * 11.957642, abs=0.01))
+
+
+LEASED = {
+    "schema_version": 1, "id": "leased", "name": "Leased server", "node": "hgx-h200-8x", "lead_time_months": 0,
+    "lease": {"usd_per_month": 9_000, "term_months": 3, "maintenance_included": True},
+    "source": "offer", "as_of": "2026-11-20",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("hold", ["rent", "have"])
+@pytest.mark.parametrize(("confidence", "kept"), [(0.8, True), (0.9, False)], ids=["4 in 5", "9 in 10"])
+def test_a_lease_holds_the_work_at_the_confidence(hold: str, confidence: float, *, kept: bool):
+    """175 runs of 10 h within 1.5 (s = 0.2465) in a lease of 3 x 730.5 h: Phi(ln(2,191.5 / 1,750) / s) = 81.9 %."""
+    site = Site.model_validate_json(json.dumps(LEASED))
+    catalog = bundled_catalog()
+    catalog = catalog.model_copy(update={"sites": catalog.sites | {"leased": site}})
+    plan = within({"site": "leased", "hold": hold}, 1.5, runs=175, at_once=1, deadline="2027-12-31",
+                  confidence=confidence)  # fmt: skip
+    (option,) = plans.compare(plan, catalog, today=TODAY).options
+    assert option.chance_both == pytest.approx(PHI(math.log(2_191.5 / 1_750) / (math.log(1.5) / TAIL)), abs=3e-3)
+    assert [reason.code for reason in option.not_allowed_reasons] == ([] if kept else [ReasonCode.WINDOW_TOO_SHORT])
+    assert plans.campaign(plan, catalog, today=TODAY).feasible is kept

@@ -97,11 +97,15 @@ def _machines_suffice(instance: Instance, used: set[tuple[int, int]]) -> bool:
 
 
 def _term_usd(bin_: Bin, hours: float) -> float:
-    """Return the cost of a lane's term: at least its least hours, or the shortest block that is long enough."""
+    """Return the cost of a lane: the cheapest number of whole terms, with hours on demand, or the shortest block."""
     if bin_.usd_per_hour == 0:
         return 0.0
     if not bin_.blocks:
-        return bin_.usd_per_hour * max(hours, bin_.least_hours)
+        costs = []
+        for terms in range(1, 2 + math.ceil(hours / bin_.least_hours)):
+            after = max(0.0, hours - terms * bin_.least_hours)
+            costs.append(terms * bin_.least_hours + (after * bin_.after_factor if after else 0.0))
+        return bin_.usd_per_hour * min(costs)
     for block in sorted(bin_.blocks):
         if hours <= block.usable_hours + 1e-9:
             return bin_.usd_per_hour * block.hours

@@ -33,7 +33,8 @@ def bins(draw: st.DrawFn) -> Bin:
         case "bought":
             return Bin(lanes=lanes, opens=draw(st.sampled_from([0.0, 3.0])), lane_usd=draw(st.sampled_from([4.0, 9.0])))
         case "term":
-            return Bin(lanes=lanes, usd_per_hour=draw(USD), least_hours=draw(st.sampled_from([1.0, 4.0])))
+            term, after = draw(st.sampled_from([1.0, 4.0])), draw(st.sampled_from([1.0, 1.5, math.inf]))
+            return Bin(lanes=lanes, usd_per_hour=draw(USD), least_hours=term, after_factor=after)
         case "block":
             return Bin(lanes=lanes, usd_per_hour=draw(USD), blocks=(SoldBlock(4.0, 3.5), SoldBlock(8.0, 7.5)))
     return Bin(lanes=lanes, opens=draw(st.sampled_from([0.0, 1.0])))

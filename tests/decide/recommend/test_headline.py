@@ -172,7 +172,7 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
         pytest.param(
             option("a", 100, 240, smallest_purchase_usd=quantity(240, Unit.USD),
                    usd_per_hour=quantity(3, Unit.USD_PER_HOUR)),
-            "Its term may end before the work: hours after it are counted at its price.",
+            "Its term may end before the work: more hours are counted on demand, or as another term.",
             id="100 h of a term of 240 / 3 = 80",
         ),
         pytest.param(
