@@ -20,8 +20,7 @@ from .contract.result import Record
 from .contract.spec import Spec, SpecError, from_json, read_document
 from .measure import device_load, environment, telemetry, topology
 from .node import BEGAN_VARIABLE
-from .ranks.parent_death import follow_parent
-from .ranks.stop import StopRequest
+from .ranks.stop import StopRequest, follow_parent
 
 if TYPE_CHECKING:
     import torch
@@ -268,9 +267,8 @@ def _build_model(spec: Spec, record: Record, precision: PrecisionContexts) -> Mo
 
 def _samples(spec: Spec, world: RankWorld, device: torch.device) -> Samples:
     """Return the input: token shards if the spec names some, otherwise synthetic tokens or images."""
-    from .inputs.images import SyntheticImages
     from .inputs.shard_data import ShardTokens
-    from .inputs.tokens import SyntheticTokens
+    from .inputs.tokens import SyntheticImages, SyntheticTokens
 
     synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
     samples = synthetic if spec.data is None else ShardTokens

@@ -25,9 +25,8 @@ from planner.model.network.workload import (
     Window,
     usual_frozen,
 )
-from planner.workloads.batch.batch_search import allowed_sizes
 from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW, ProbeResult
-from planner.workloads.batch.prober import Prober
+from planner.workloads.batch.prober import Prober, allowed_sizes
 from planner.workloads.contract.spec import SpecError, from_json
 from planner.workloads.inputs.shards import check_shards
 

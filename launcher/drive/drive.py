@@ -16,7 +16,7 @@ from typing import NoReturn
 from planner import time_limits
 from planner.errors import NodeError, PlannerError, StoreError
 from planner.launcher.drive.ending import Ending
-from planner.launcher.drive.submission import (
+from planner.launcher.drive.gone import (
     HANDED_OVER,
     SUBMISSION_PATIENCE_S,
     in_submission,

@@ -26,8 +26,7 @@ from planner.launcher.backends.sky.leftovers import (
     storage_leftovers,
 )
 from planner.launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
-from planner.launcher.backends.sky.process import SkyRefusalError
-from planner.launcher.backends.sky.process_pool import SkyProcessPool
+from planner.launcher.backends.sky.process import SkyProcessPool, SkyRefusalError
 from planner.launcher.cloud.account import account_of, wrong_witness
 from planner.launcher.cloud.aws_storage import delete as delete_stored
 from planner.launcher.cloud.provider_machines import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from planner.launcher.collect.saturation import gain_of_doubling
+from planner.launcher.collect.device_use import gain_of_doubling
 from planner.model.evidence.run import RunRecord
 from planner.present.table import quantity_text
 

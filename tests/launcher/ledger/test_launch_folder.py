@@ -8,12 +8,12 @@ import sys
 import pytest
 
 from planner.errors import StoreError
-from planner.launcher.ledger.launch_folder import driving_lock, home_of
+from planner.launcher.ledger.entry import driving_lock, home_of
 
 HOLD = """
 import sys
 from pathlib import Path
-from planner.launcher.ledger.launch_folder import driving_lock
+from planner.launcher.ledger.entry import driving_lock
 
 with driving_lock(Path(sys.argv[1])) as mine:
     print(mine, flush=True)
