@@ -20,7 +20,8 @@ from typing import List, Optional, Sequence
 
 from .contract import failure
 from .contract.result import Record, steps_file
-from .contract.spec import SpecError, from_json, read_document
+from .contract.spec import SpecError
+from .contract.spec_reader import from_json, read_document
 from .measure import environment
 from .ranks.stop import SIGNALS, environment_of_child, follow_parent, handle_stop_signals
 

@@ -1,4 +1,4 @@
-"""One of our machines or pods as its cloud reports it, independent of SkyPilot, and times as clouds write them. Pure."""
+"""One of our machines or pods as its cloud reports it, independent of SkyPilot, and times as clouds write them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import InputError, NodeError
-from planner.launcher.collect.record import accelerator_id, day_of, first_problem, hardware_of, machine_name, parsed_end
+from planner.launcher.collect.node_result import (
+    accelerator_id,
+    day_of,
+    first_problem,
+    hardware_of,
+    machine_name,
+    parsed_end,
+)
 from planner.model.evidence.node_shapes import NodeResult
 from planner.model.evidence.probe import ProbeRecord, SustainedFacts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.quantity.formula import exp, expm1, formula, largest, named, smallest, sqrt, total
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import SECONDS_PER_HOUR
@@ -134,3 +135,18 @@ def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: fl
     Source: definition.
     """
     return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)
+
+
+def never_ends(here: Interruptions) -> Reason:
+    """Return the reason for a training that loses more than it gains."""
+    often, between = 1 / here.per_hour, here.interval_hours + here.checkpoint_hours
+    text = (
+        f"the training would not get on: it is interrupted every {often:.3g} h, and needs "
+        f"{between:.3g} h from checkpoint to checkpoint and {here.restart_hours:g} h for a restart"
+    )
+    figures = {
+        "between_interruptions_hours": often,
+        "between_checkpoints_hours": between,
+        "restart_hours": here.restart_hours,
+    }
+    return Reason(code=ReasonCode.NEVER_ENDS, text=text, figures=figures)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+from planner.model.answer.training_time import TimeLine
 from planner.model.catalog import Catalog
 from planner.model.evidence.whole_training import T4_95, PracticeFit, TrainingKind
 from planner.model.plan.convergence import Convergence, ConvergenceSpread, Practice
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.flops import parameters
-from planner.quantity.conversion import interval, to_quantity
+from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.formula import formula, named
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -120,3 +122,30 @@ def convergence_of(spread: ConvergenceSpread, training: Quantity) -> Convergence
         fraction=fraction,
         training_hours=to_quantity(band, Unit.HOURS, Basis.MODELLED, about, spread.as_of),
     )
+
+
+PRACTICE = {Practice.TYPICAL: "as people get it", Practice.TUNED: "as tuned trainings get it"}
+"""Names of the time added to a benchmark's hours, by practice."""
+
+
+def stretched(hours: Quantity, factor: Quantity) -> Quantity:
+    """Return hours x factor. Both ranges count."""
+    if factor.low == factor.high == 1:
+        return hours
+    source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.5g}, from {factor.source}; {hours.source}"
+    stretched = stretched_hours(interval(hours, Unit.HOURS), practice=interval(factor, Unit.RATIO))
+    return derived(stretched, Unit.HOURS, hours, factor, source=source)
+
+
+@formula("h")
+def stretched_hours(benchmark_hours: Interval, *, practice: Interval) -> Interval:
+    """Return hours as people get them: at benchmark speed x the factor of the plan's practice."""
+    return benchmark_hours.times(practice)
+
+
+def practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> TimeLine:
+    """Return the hours that the practice adds: hours x (factor - 1), as uncertain as the whole."""
+    added = interval(stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / interval(factor, Unit.RATIO).value)
+    added = named("practice_hours", added, "h")
+    source = f"{hours.value:.5g} h x ({factor.value:.5g} - 1); {factor.source}"
+    return TimeLine(what=PRACTICE[practice], hours=derived(added, Unit.HOURS, factor, source=source))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from planner.model.network.architecture import Resnet, Vit
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
     Operator,

@@ -10,7 +10,8 @@ import re
 
 from pydantic import TypeAdapter
 
-from planner.launcher.bench.bench import BenchSettings, global_batch_of, lora_document
+from planner.launcher.bench.bench import global_batch_of, lora_document
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.expectations import Expect, Expected
 from planner.launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog

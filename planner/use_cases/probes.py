@@ -6,7 +6,8 @@ from pathlib import Path
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError
-from planner.launcher.bench.bench import BenchSettings, ProbeSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings, ProbeSettings
 from planner.launcher.bench.local import run_local
 from planner.launcher.collect.probe_record import probe_record_of
 from planner.model.catalog import Catalog

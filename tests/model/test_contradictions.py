@@ -11,7 +11,8 @@ from pydantic import BaseModel, ValidationError
 from planner.model.defaults import BillDefaults, Defaults
 from planner.model.evidence.run import LaunchFacts, RunRecord
 from planner.model.hardware.storage import StorageKind
-from planner.model.network.architecture import MoeDecoder, Vit, check_seq_len
+from planner.model.network.architecture import MoeDecoder, check_seq_len
+from planner.model.network.image_architecture import Vit
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price
 from tests.bundled import bundled_catalog

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner.adapters.image_networks import read_image_networks
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
-from planner.model.network.architecture import Resnet
+from planner.model.network.image_architecture import Resnet
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator, convolution, depthwise
 from planner.network.image_operators import operators_of

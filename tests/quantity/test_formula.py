@@ -20,7 +20,7 @@ from planner.cost.power import energy
 from planner.decide.owning.yearly_cost import owning_usd
 from planner.duration import goodput
 from planner.duration.goodput import train_hours
-from planner.duration.training_time import stretched_hours
+from planner.duration.practice import stretched_hours
 from planner.model.owning.acquisition import Acquisition
 from planner.model.quantity import Basis, Unit
 from planner.quantity.conversion import interval, to_quantity

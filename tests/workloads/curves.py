@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from planner.workloads.contract.spec import from_json
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.inputs.tokens import SyntheticImages, SyntheticTokens
 from planner.workloads.models.registry import build_on_meta
 from planner.workloads.strategies import load

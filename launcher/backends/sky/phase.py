@@ -6,7 +6,12 @@ import re
 from typing import Any
 
 from planner.errors import RefusedError
-from planner.launcher.plan.backend import Launched, LaunchPhase, NodeStatus
+from planner.launcher.plan.backend import (
+    Launched,
+    LaunchPhase,
+    NodeStatus,
+)
+from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
 from planner.model.aws_error import REFUSALS
 
 SAID_CHARACTERS = 800
@@ -149,3 +154,24 @@ def _why_failed(request: dict[str, Any]) -> LaunchPhase:
 def _detail(request: dict[str, Any]) -> str:
     reason, fix = plain_words(request["error"]["type"], request["error"]["message"])
     return f"{reason} {fix}".strip()
+
+
+def is_there(seen: Sighting) -> bool:
+    """Return whether a sighting is of one known machine that exists."""
+    return seen.id != ANYTHING and seen.sight is not Sight.ABSENT
+
+
+def by_skypilot(*, there: bool) -> tuple[Sighting, ...]:
+    """Return the only sighting if just SkyPilot can be asked (Slurm)."""
+    return (Sighting(id=ANYTHING, sight=Sight.ALIVE if there else Sight.ABSENT),)
+
+
+def under_way(seen: dict[str, Any]) -> bool:
+    """Return whether SkyPilot still works on a launch."""
+    return seen["launch"] is not None and seen["launch"]["status"] in UNDER_WAY
+
+
+def goes_on(managed: dict[str, Any]) -> bool:
+    """Return whether a controller works on a managed job, or will."""
+    job = managed["job"]
+    return under_way(managed) if job is None else job["status"] not in MANAGED_ENDED

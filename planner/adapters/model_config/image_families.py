@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from planner.adapters.model_config.fields import ConfigFields
-from planner.model.network.architecture import MOST_STAGES
+from planner.model.network.image_architecture import MOST_STAGES
 
 IMAGE_SIZE = 224
 """Image size of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from planner.model.network.architecture import Architecture, Resnet, Vit
+from planner.model.network.architecture import Architecture
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.plan.plan import FlopsConvention
 from planner.network.families.family import SavedBlocks, StepPasses
 from planner.network.image_blocks import Operator

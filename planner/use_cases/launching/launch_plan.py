@@ -18,7 +18,8 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.launcher.backends.hosts import Host
-from planner.launcher.bench.bench import BenchSettings, check_spec, spec_of, window_of
+from planner.launcher.bench.bench import check_spec, spec_of, window_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.launch_record import record_by_hand
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.bill import LaunchBill, TimeCaps, ancillary_costs_of, bill_of

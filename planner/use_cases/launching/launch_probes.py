@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from planner.errors import InputError
-from planner.launcher.bench.bench import BenchSettings, allowed_micro_batches, global_batch_of
+from planner.launcher.bench.bench import allowed_micro_batches, global_batch_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.plan.target import Target
 from planner.model.catalog import Catalog
 from planner.model.network.workload import BenchMode, BenchWorkload

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
-from planner.model.network.architecture import Resnet, Vit
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator
 from planner.scenario.cluster import Cluster

@@ -6,7 +6,8 @@ import torch.nn.functional as F  # noqa: N812
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.workloads.contract.spec import SpecError, from_json
+from planner.workloads.contract.spec import SpecError
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.models.base import NO_TARGET
 from planner.workloads.models.decoder import fused_loss
 from planner.workloads.probe.attention_trial import CANNOT_RUN_S, fastest_of
