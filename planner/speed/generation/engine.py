@@ -26,7 +26,7 @@ FORMATS = {16: "16bit", 8: "fp8"}
 class EngineConstants:
     """Shares of the hardware's rates that an engine reaches, and the time of its own work.
 
-    `calibration/decoding_fit.py` fits them.
+    `benchmarks/generation_accuracy.py` fits them.
     """
 
     bandwidth: float

@@ -22,8 +22,8 @@ from planner.launcher.bench.bench import check_spec, spec_of, window_of
 from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.launch_record import record_by_hand
 from planner.launcher.plan.backend import Launch
-from planner.launcher.plan.bill import LaunchBill, TimeCaps, ancillary_costs_of, bill_of
-from planner.launcher.plan.guard import check_price_again
+from planner.launcher.plan.bill import LaunchBill, TimeCaps, bill_of
+from planner.launcher.plan.guard import ancillary_costs_of, check_price_again
 from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import cluster_name, task_of
 from planner.model.base import Frozen, NonNegative

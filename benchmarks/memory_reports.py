@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Literal, NamedTuple
 
+from benchmarks.memory_peaks import gib_as_measured
 from planner.model.base import Count, Fraction, Positive, Text
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters, FrozenFormat
@@ -23,7 +24,6 @@ from planner.model.network.training_method import (
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.calibration.memory_peaks import gib_as_measured
 from planner.speed.memory.device_memory import DeviceMemory
 from planner.speed.memory.memory import device_parts
 from planner.speed.memory.planned_settings import (
