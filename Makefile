@@ -27,7 +27,7 @@ $(BIN)/python:
 	$(PIP) --editable '.[app,bench]'
 	@touch $@
 
-# LOCKED=1: the very files of the lock, each checked by its hash (as hosted CI installs them); else what fits together.
+# LOCKED=1: the very files of the lock, each checked by its hash; else what fits together.
 .venv/installed-all: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "== Installing the planner with all extras (two to four minutes)"
 ifdef LOCKED

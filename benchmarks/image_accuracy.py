@@ -20,7 +20,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_measurements
 from planner.speed.calibration.accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
-from planner.use_cases.published.calibrations import shipped_image_calibration
+from planner.use_cases.published.accuracy import shipped_image_calibration
 from planner.use_cases.published.evidence import observations_of, of_images
 
 SPLITS = (("source", 0), ("source", 1), ("source", 3), ("accelerator", 0), ("family", 0), ("scale", 0))

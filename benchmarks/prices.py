@@ -22,8 +22,7 @@ from typing import Any
 from planner import clock
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import as_csv
-from planner.adapters.stored_prices.price_filter import PriceFilter
-from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_filter import PriceFilter, PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceOrigin

@@ -30,12 +30,11 @@ from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.present.columns.entry import OptionsDocument
 from planner.present.columns.registry import asked_columns
-from planner.use_cases import catalogs, networks, plans, price_books
+from planner.use_cases import catalogs, networks, plans
 from planner.use_cases import prices as price_use_case
-from planner.use_cases.asking.answer import answer_of
-from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.logged_run import run_of_log
+from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
+from planner.use_cases.asking.stated_files import run_of_log
 from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
@@ -102,7 +101,7 @@ class Comparison:
         return self.document.recommended
 
     def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
-        """Return a row per option, best first, in twelve columns; see `planner.present.frames.frame_of`.
+        """Return a row per option, best first, in twelve columns; see `planner.present.notebook.frame_of`.
 
         `all` adds every column. `sources` adds them with the source of each number. `columns` names more ("+co2").
         """
@@ -122,7 +121,7 @@ class Comparison:
         return self.headline
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import screen_html
+        from planner.present.notebook import screen_html
 
         return screen_html(comparison_screen(self.document, plan=None), assumed=self.assumed)
 
@@ -138,7 +137,7 @@ class Estimate:
         return _options_frame(self.document, OF_ESTIMATE, every=all, sources=sources, columns=columns)
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import screen_html
+        from planner.present.notebook import screen_html
 
         return screen_html(estimate_screen(self.document, plan=None))
 
@@ -159,7 +158,7 @@ class Memory:
         return _frame(self.document.ways, ("checkpointing",), every=True, sources=sources)
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import memory_html
+        from planner.present.notebook import memory_html
 
         return memory_html(self.document)
 
@@ -175,7 +174,7 @@ class Prices:
         return _frame(self.document.prices, OF_PRICES, every=all)
 
     def _repr_html_(self) -> str:
-        from planner.present.html_answer import prices_html
+        from planner.present.notebook import prices_html
 
         return prices_html(self.document)
 
@@ -343,7 +342,7 @@ def prices(
         region=region,
         kind=chosen,
         every=every,
-        book=price_books.own_book(folder) if with_price_book else None,
+        book=price_use_case.own_book(folder) if with_price_book else None,
     )
     return Prices(document)
 
@@ -357,7 +356,7 @@ def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedP
     folder = _folder(home)
     catalog = catalogs.catalog_for(asked, folder)
     if with_price_book:
-        catalog = price_books.booked(catalog, folder, today=clock.today())
+        catalog = price_use_case.booked(catalog, folder, today=clock.today())
     return dated(asked, now=clock.now()), catalog
 
 
@@ -383,7 +382,7 @@ def _folder(home: Home) -> str | None:
 
 def _frame(rows: Sequence[Frozen], first: tuple[str, ...], *, every: bool, sources: bool = False) -> pd.DataFrame:
     _needs("pandas")
-    from planner.present.frames import frame_of
+    from planner.present.notebook import frame_of
 
     frame = frame_of(rows, first=first, sources=sources)
     return frame if every or sources else frame[[name for name in first if name in frame]]
@@ -394,7 +393,7 @@ def _options_frame(
 ) -> pd.DataFrame:
     more = asked_columns(columns)
     _needs("pandas")
-    from planner.present.frames import options_frame
+    from planner.present.notebook import options_frame
 
     return options_frame(document, first, every=every, sources=sources, more=more)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.workspace import catalogs_dir
-from planner.use_cases.published.calibrations import calibrate_images, calibrate_text, differences, write_calibration
+from planner.use_cases.published.accuracy import calibrate_images, calibrate_text, differences, write_calibration
 
 
 def main() -> None:

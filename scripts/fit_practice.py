@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.practice import FIT, FOLDER, TABLE, read_practice, whole_trainings
+from planner.adapters.evidence import FIT, PRACTICE_FOLDER, TABLE, read_practice, whole_trainings
 from planner.model.catalog import Catalog
 from planner.model.evidence.whole_training import PracticeFit
 from planner.use_cases.published.whole_trainings import fitted_practice
@@ -17,7 +17,7 @@ CATALOGS = Path(__file__).parents[1] / "catalogs"
 
 def fitted(catalog: Catalog, *, today: date) -> PracticeFit:
     """Return the fit to all trainings that are not excluded."""
-    table = (CATALOGS / FOLDER / TABLE).read_bytes()
+    table = (CATALOGS / PRACTICE_FOLDER / TABLE).read_bytes()
     rows = [whole_training for whole_training in whole_trainings() if whole_training.excluded is None]
     return fitted_practice(rows, catalog, table=table, today=today)
 
@@ -28,7 +28,7 @@ def main() -> None:
     if there is not None and made.model_copy(update={"made_on": there.made_on}) == there:
         print("the fit is that of the table")
         return
-    path = CATALOGS / FOLDER / FIT
+    path = CATALOGS / PRACTICE_FOLDER / FIT
     with whole_file(path) as file:
         file.write((made.model_dump_json(indent=2) + "\n").encode())
     print(f"written {path}: {made.trainings} trainings of {made.sources} sources")

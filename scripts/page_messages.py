@@ -17,14 +17,13 @@ from planner.model.answer.audit import AuditVerdict, Severity
 from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
 from planner.present.charts import CHART_READING
-from planner.present.columns.option_column import OptionTable
 from planner.present.columns.registry import columns_of, offered_columns
 from planner.present.columns.short_reasons import SHORT_REASONS
+from planner.present.columns.table_column import OptionTable
 from planner.present.columns.year_columns import YearTable, year_columns
 from planner.present.facts import QUANTITIES
-from planner.present.page.sentences import PHRASES, SENTENCES
-from planner.present.page.terms import TERMS
-from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE
+from planner.present.page.sentence_forms import PHRASES, SENTENCES
+from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, TERMS
 from planner.present.report.report import reading_notes
 from planner.ui.ask.question import FORM_FIX
 

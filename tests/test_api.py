@@ -17,7 +17,7 @@ import planner
 from planner import clock
 from planner.cli.main import run
 from planner.model.quantity import Quantity
-from planner.present.frames import frame_of
+from planner.present.notebook import frame_of
 from tests.conftest import NOON
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

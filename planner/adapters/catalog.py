@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from planner import clock
+from planner.adapters.bundled_tables import known_presets
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model, read_own_model, read_text
-from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
-from planner.adapters.known_networks import known_presets
+from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration, read_practice
 from planner.adapters.mapping_text import parse_mapping
-from planner.adapters.practice import read_practice
 from planner.adapters.price_file import checked_prices, read_prices
 from planner.adapters.run_store import probe_store
 from planner.adapters.settings import open_store
-from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter
-from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter, PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.adapters.workspace import catalogs_dir, is_there
 from planner.cost.cloud.price_level import price_bands

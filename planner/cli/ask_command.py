@@ -23,10 +23,9 @@ from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.plan.find_filters import FindFilters
 from planner.text.number_text import read_number
 from planner.use_cases import answer_ids, catalogs
-from planner.use_cases.asking.answer import answer_of
-from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.logged_run import run_of_log
+from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import MissingAnswerError, QuestionPlan, TrainingQuestion
+from planner.use_cases.asking.stated_files import run_of_log
 from planner.use_cases.catalogs import country_code
 from planner.use_cases.dated_plans import assumed_lines
 from planner.use_cases.find import plan_text

@@ -19,28 +19,28 @@ COMMANDS = {
         "compare": ("plan_commands", "Rank the options of a plan and recommend one, or a mix of them"),
         "ask": ("ask_command", "Answer one question: which machines, how long, what cost"),
         "find": ("find_command", "Find machines for a training among all that are offered"),
-        "explain": ("explain_command", "Break an estimate down into formulas, constants and runs"),
-        "memory": ("memory_command", "Check whether a training fits a device, and how large a batch"),
+        "explain": ("answer_commands", "Break an estimate down into formulas, constants and runs"),
+        "memory": ("fit_commands", "Check whether a training fits a device, and how large a batch"),
         "bench": ("launching.bench_command", "Measure this machine with the standard benchmark"),
     },
     "Decide": {
         "estimate": ("plan_commands", "Estimate time, cost and energy of one training per option"),
         "campaign": ("plan_commands", "Plan which trainings run where and when"),
-        "recommend": ("recommend_command", "Show how firm the recommendation is, and what would change it"),
+        "recommend": ("answer_commands", "Show how firm the recommendation is, and what would change it"),
         "report": ("plan_commands", "Write two pages to sign: the answer, and what it rests on"),
         "own-or-rent": ("owning_command", "Compare the cost of owning a machine with renting one"),
-        "strategies": ("strategy_command", "Rank the parallel strategies that fit a machine"),
+        "strategies": ("fit_commands", "Rank the parallel strategies that fit a machine"),
     },
     "Measure": {
         "probe": ("launching.probe_command", "Measure this machine's kernels one by one, in a minute or two"),
         "runs": ("runs.run_commands", "List, add, compare and export measured runs"),
-        "check-run": ("runs.check_run_command", "Check whether a run is as fast as it should be, and why not"),
-        "audit": ("audit_command", "Check whether measurements and claims can be true"),
+        "check-run": ("runs.run_commands", "Check whether a run is as fast as it should be, and why not"),
+        "audit": ("evidence_commands", "Check whether measurements and claims can be true"),
         "evidence": ("evidence_commands", "List, check and add published measurements"),
     },
     "Launch": {
         "launch": ("launching.launch_command", "Run the benchmark on other machines, after showing the bill"),
-        "task": ("launching.task_command", "Print the SkyPilot task of a launch, to run by hand"),
+        "task": ("launching.launch_command", "Print the SkyPilot task of a launch, to run by hand"),
         "launches": ("launching.launches_commands", "Follow, collect, stop and bill launches"),
     },
     "Prices": {
@@ -49,14 +49,14 @@ COMMANDS = {
     },
     "Look closer": {
         "diff": ("lock_commands", "Show what changed between two frozen plans, and why"),
-        "show": ("show_command", "Print an earlier answer of this machine again"),
+        "show": ("answer_commands", "Print an earlier answer of this machine again"),
         "accuracy": ("evidence_commands", "Score predictions against measurements that were held out"),
     },
     "Set up": {
         "doctor": ("setup_commands", "Check what is installed, which devices and credentials exist"),
         "schema": ("setup_commands", "Print the JSON Schema of a file"),
         "ui": ("setup_commands", "Open the app in a browser"),
-        "mcp": ("mcp_command", "Serve the planner as tools for AI agents"),
+        "mcp": ("setup_commands", "Serve the planner as tools for AI agents"),
     },
 }
 """Module and summary of each command by heading and name.

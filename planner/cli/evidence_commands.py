@@ -1,4 +1,4 @@
-"""`planner evidence` and `planner accuracy`: the estimator's data, and how well it predicts."""
+"""`planner evidence`, `planner accuracy` and `planner audit`: the estimator's data, its errors, and claims."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Annotated
 import typer
 
 from planner import clock
-from planner.cli.output import HomeOption, JsonFlag, TableOptions
+from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING
+from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, TableOptions, print_lines, screen_width
 from planner.cli.registration import command, command_app, command_group
-from planner.cli.streams import say
+from planner.cli.streams import print_document, say
+from planner.present.run_check_screen import audit_lines
 from planner.present.score_table import score_facts, score_rows
 from planner.use_cases import catalogs
+from planner.use_cases.audit import audit
 from planner.use_cases.published import evidence as published_evidence
 from planner.use_cases.published.accuracy import accuracy as score
 
@@ -106,3 +109,28 @@ def accuracy(
     output.print_rows(score_rows(scores), title="Accuracy")
     for fact in score_facts(scores):
         say(fact)
+
+
+@command(app, "audit", example="planner audit seed-004-p5e-h200 seed-004-onprem-a100")
+def audit_(
+    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="Ids of runs, records, results")] = None,
+    *,
+    claim: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML file of a document's claims")] = None,
+    measurements: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CSV table of published measurements, every row a run")
+    ] = None,
+    as_json: JsonFlag = False,
+    details: DetailsFlag = False,
+    home: HomeOption = None,
+) -> None:
+    """Check whether measurements and claims can be true.
+
+    Holds them against physics, memory, catalog and evidence, and several runs against each other. What is impossible
+    comes with every explanation and the cheapest run that tells. The exit code is 0 whatever the verdict.
+    """
+    catalog = catalogs.open_catalog(home, wanted=NOTHING if claim is None else EVERYTHING)
+    document = audit(runs or [], claim=claim, measurements=measurements, catalog=catalog)
+    if as_json:
+        print_document(document)
+    else:
+        print_lines(audit_lines(document, width=screen_width(), details=details))

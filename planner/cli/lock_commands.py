@@ -14,7 +14,7 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.present.difference import as_markdown, watched_rows
-from planner.use_cases import catalogs, differences, price_books
+from planner.use_cases import catalogs, differences, prices
 
 app = command_app()
 
@@ -59,7 +59,7 @@ def watch(
     The exit code is 0 where no recommendation changed, and 3 where one did.
     """
     catalog = catalogs.open_catalog(home)
-    booked = price_books.booked(catalog, home, today=clock.today()) if with_price_book else None
+    booked = prices.booked(catalog, home, today=clock.today()) if with_price_book else None
     document = differences.watch(folder, catalog, booked=booked)
     flips = [plan for plan in document.plans if plan.flips]
     if output.json:

@@ -93,7 +93,7 @@ def _print_details(document: OwnOrRentDocument, output: TableOptions) -> None:
         "Not compared": not_compared_rows(document) if output.table else [],
         f"{document.name}: cost of one node, {at_work}": cost_rows(document),
         rival_title(document): rival_rows(document),
-        f"What can be done, {busy}": choice_rows(document),
+        f"What can be done, {busy}; rents by the price of the hour alone": choice_rows(document),
         f"What moves the answer most (against {document.against})": sensitivity_rows(document),
     }
     for title, rows in tables.items():

@@ -18,14 +18,19 @@ from planner.model.answer.documents import CampaignDocument, ComparisonDocument,
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
-from planner.present.answer_screen import Screen, campaign_screen, comparison_screen, estimate_screen, screen_lines
+from planner.present.answer_screen import (
+    Screen,
+    campaign_screen,
+    comparison_screen,
+    details_lines,
+    estimate_screen,
+    screen_lines,
+)
 from planner.present.columns.entry import OptionsDocument, entries_of
-from planner.present.columns.registry import asked_columns, not_known
-from planner.present.columns.rows import option_rows
-from planner.present.details import details_lines
+from planner.present.columns.registry import asked_columns, not_known, option_rows
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
-from planner.use_cases import answer_ids, catalogs, locks, plans, price_books, reports
+from planner.use_cases import answer_ids, catalogs, locks, plans, prices, reports
 from planner.use_cases.dated_plans import DatedPlan, assumed_lines, dated
 from planner.use_cases.locks import LockedAnswer
 from planner.use_cases.version import planner_version
@@ -84,7 +89,7 @@ class PlanOptions:
     def catalog(self, plan: Plan) -> Catalog:
         """Return the catalog for the plan, at the user's own prices if they are wanted."""
         catalog = catalogs.catalog_for(plan, self.home)
-        return price_books.booked(catalog, self.home, today=clock.today()) if self.with_price_book else catalog
+        return prices.booked(catalog, self.home, today=clock.today()) if self.with_price_book else catalog
 
 
 @command(app, example="planner estimate plan.yaml --json")

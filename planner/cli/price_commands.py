@@ -17,7 +17,7 @@ from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.prices.offer import PriceKind
 from planner.present.price_rows import price_rows, refresh_rows, span_rows
-from planner.use_cases import catalogs, price_books
+from planner.use_cases import catalogs
 from planner.use_cases import prices as use_cases
 from planner.use_cases.prices import SortKey
 
@@ -93,7 +93,7 @@ def show(
     document = use_cases.show(
         home=home, now=clock.now(), accelerator=wanted.accelerator, region=wanted.region, kind=wanted.kind,
         provider=wanted.provider, sort=wanted.sort, every=wanted.every,
-        book=price_books.own_book(home) if with_price_book else None,
+        book=use_cases.own_book(home) if with_price_book else None,
     )  # fmt: skip
     if output.json:
         print_document(document)
@@ -135,7 +135,7 @@ def check(
     Shows what each row of a price file comes to per hour and per accelerator.
     """
     if file.suffix.lower() in (".yaml", ".yml"):
-        book = price_books.read_book(file)
+        book = use_cases.read_book(file)
         order = ", then ".join(discount.name for discount in book.stacked()) or "no discounts"
         say(f"{file}: a valid price book of {book.as_of}. Order: {order}.")
         return

@@ -1,4 +1,4 @@
-"""`planner init|schema|doctor|ui`."""
+"""`planner init|schema|doctor|ui|mcp`."""
 
 from __future__ import annotations
 
@@ -127,3 +127,24 @@ def _check_listened_on(listen: str, public: Sequence[str]) -> None:
             "--listen lets other machines in, and the app does not know under which address they come.",
             fix="Name it too: --public-url https://plans.example.org (docs/app.md, Serving a team)",
         )
+
+
+@command(app, "mcp", example="planner mcp --folder .")
+def serve_tools(
+    folder: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder whose files may be read; default: this one")
+    ] = Path(),
+    home: HomeOption = None,
+) -> None:
+    """Serve the planner as tools for AI agents.
+
+    Speaks MCP over stdin and stdout: ask, compare, memory, check_run, find, prices, explain. Reads files below the
+    folder alone, and cannot launch anything. Needs the extra `mcp`.
+    """
+    try:
+        import mcp  # noqa: F401  imported alone: another missing module is a bug of ours
+    except ModuleNotFoundError:
+        raise MissingExtraError("mcp", "mcp") from None
+    from planner.mcp_server.server import serve
+
+    serve(folder, home)

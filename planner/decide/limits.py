@@ -2,7 +2,7 @@
 
 There are two kinds of limits, each with a reason. The plan's own limits (`limits.spot`, a quota) exclude an option.
 The others say that it cannot be relied on: spot on many machines or for long, many machines that are not known to be
-available, or an old price. Such an option is shown with its figures and never comes first.
+available, or an old spot price. Such an option is shown with its figures and never comes first.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ MOST_SPOT_MACHINES = 4
 MOST_SPOT_DAYS = 14
 """Limits beyond which spot machines are not available, or not kept long enough, to plan with them."""
 MOST_SPOT_PRICE_DAYS = 90
-MOST_PRICE_DAYS = 365
-"""Ages from which on a price says little about today's: 90 days for spot, a year for others."""
+"""Age from which on a spot price says little about today's. A firm price of any age counts with its uncertainty."""
 MOST_UNKNOWN_MACHINES = 8
 """Firm machines that count as available if no source says so. For more, the answer is to ask for a quote."""
 
@@ -142,8 +141,7 @@ def most_days(terms: MachineTerms) -> float:
 
 
 def _of_price(terms: MachineTerms) -> Reason | None:
-    most = MOST_SPOT_PRICE_DAYS if terms.is_spot else MOST_PRICE_DAYS
-    if terms.price_days <= most or not terms.price_stale:
+    if not terms.is_spot or terms.price_days <= MOST_SPOT_PRICE_DAYS or not terms.price_stale:
         return None
     text = f"its price is {terms.price_days} days old, too old to plan with: renew it first"
     return Reason(code=ReasonCode.PRICE_TOO_OLD, text=text, figures={"days": terms.price_days})

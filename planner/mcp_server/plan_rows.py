@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from planner.mcp_server.tool_answer import ToolAnswer, table_of
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
-from planner.present.columns.rows import short_rows
+from planner.present.columns.registry import short_rows
 from planner.present.explanation_answer import answer_lines
 from planner.present.table import Row, quantity_text
 from planner.speed.throughput.prediction_notes import part_names

@@ -34,14 +34,13 @@ from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.present.columns.registry import asked_columns
 from planner.use_cases import answer_ids, catalogs, find, networks, plans, prices
-from planner.use_cases.asking.answer import answer_of
-from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.logged_run import run_of_log
+from planner.use_cases.asking.ask import answer_of, plan_of_question
 from planner.use_cases.asking.question import TrainingQuestion
+from planner.use_cases.asking.stated_files import run_of_log
 from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.explain import explain
 from planner.use_cases.importing.check_run import check_run
-from planner.use_cases.importing.named_run import run_named
+from planner.use_cases.importing.imported_runs import run_named
 from planner.use_cases.importing.run_facts import Stated
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import AdapterChoice, Trained

@@ -93,6 +93,9 @@ Moment = Annotated[AwareDatetime, BeforeValidator(not_a_number_for_a_moment)]
 
 
 class Frozen(BaseModel):
-    """A value that is checked once, on entry, and never changes."""
+    """A value that is checked once, on entry, and never changes.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    pydantic builds a model's checks at its first use: a command needs a part of the 200 models that it imports.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, defer_build=True)

@@ -1,8 +1,11 @@
-"""Shows the answers of `compare`, `campaign` and `estimate`: title, headline, table and further commands."""
+"""Shows the answers of `compare`, `campaign` and `estimate`: title, headline, table and further commands.
+
+Below the table it writes the basis of an answer: reasons, bills, notes and assumptions, each once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,13 +18,17 @@ from planner.model.answer.documents import (
     FeasiblePlan,
     PlacedRuns,
 )
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.currency import Currency
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import CampaignLimits
+from planner.present.bills import bill_text
 from planner.present.columns.entry import Entry, entries_of
+from planner.present.facts import name_text
 from planner.present.option_marks import marks_explained
 from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
+from planner.present.table import price_text, quantity_text
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 SOURCES = ("Sources", "--details")
@@ -123,7 +130,8 @@ def _last_of_several(document: CampaignDocument) -> list[str]:
     assert document.campaign_hours is not None, "it is a plan"
     starts = [datetime.fromisoformat(placement.start) for placement in document.placements]
     ends = [datetime.fromisoformat(placement.end) for placement in document.placements]
-    likely, hours = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR, document.campaign_hours.value
+    likely = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR + _wait_hours(document)
+    hours = document.campaign_hours.value
     if len(ends) < 2 or hours <= LATER * likely:
         return []
     return [f"Each line is likely; in half of all cases the last of them ends within {duration_text(hours)}."]
@@ -132,11 +140,21 @@ def _last_of_several(document: CampaignDocument) -> list[str]:
 def _total(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
-    gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
+    gap = "best found" if plan.optimality_gap_pct is None else "proven best"
+    if plan.optimality_gap_pct:
+        gap = f"within {plan.optimality_gap_pct:.2g} % of the best"
     before = " before credits" if plan.credits_usd else ""
     usd = phrases.money(plan.campaign_usd.value)
-    likely = f"{usd}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
+    hours, wait = plan.campaign_hours.value, _wait_hours(plan)
+    waits = f", {duration_text(wait)} of it before the start" if hours > LATER * (hours - wait) else ""
+    likely = f"{usd}{before}, {duration_text(hours)}{waits} ({gap})."
     return " ".join(filter(None, (likely, _promise(plan, phrases), _chances(plan))))
+
+
+def _wait_hours(plan: CampaignDocument | FeasiblePlan) -> float:
+    """Return the known hours from the campaign's start until the first of its machines is there."""
+    waits = [placed.earliest_start_hours for placed in plan.placements]
+    return min((0.0 if wait is None else wait.value for wait in waits), default=0.0)
 
 
 def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
@@ -230,3 +248,50 @@ def _limits(document: ComparisonDocument) -> str:
 
 def _trainings(runs: int) -> str:
     return "one training" if runs == 1 else f"{runs:,} trainings"
+
+
+INDENT = "    "
+
+
+def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocument, *, width: int) -> list[str]:
+    """Return each option with its id, price, bill and reasons, then the notes with their rows, then the assumptions."""
+    notes: dict[str, list[str]] = {}
+    texts = ["", "Options"]
+    for number, option in enumerate(document.options, start=1):
+        texts.append(f"{number}  {name_text(option)} [{option.id}]: {'; '.join(_facts(option))}")
+        for note in dict.fromkeys((*option.doubts, *option.notes, *_sources(option))):
+            if note in document.notes:  # already shown below the table
+                continue
+            notes.setdefault(note, []).append(str(number))
+    texts += ["", "Notes, each with the rows it is of"] if notes else []
+    texts += [f"{', '.join(numbers)}  {note}" for note, numbers in notes.items()]
+    texts += ["", "Assumptions"] if document.assumptions else []
+    texts += [
+        f"{assumption.name}: {quantity_text(assumption.quantity)}; {assumption.quantity.source}"
+        for assumption in document.assumptions
+    ]
+    return [line for text in texts for line in wrapped(text, width=width, indent=INDENT) or [""]]
+
+
+def _sources(option: OptionEstimate) -> Iterator[str]:
+    """Yield the sources of the price and of the network between nodes. The notes cover a network of the plan."""
+    if option.offer is not None and option.price is not None:
+        dated = "" if option.price.as_of is None else f" ({option.price.as_of})"
+        yield f"price from {option.price.source}{dated}"
+    network = option.network
+    if network is not None and network.as_of is not None and network.low_gbit_per_s is None:
+        kind = "" if network.kind is None else f" of {network.kind.value}"
+        yield f"{network.gbit_per_s:,g} Gbit/s{kind} between nodes: {network.source} ({network.as_of})"
+
+
+def _facts(option: OptionEstimate) -> Iterator[str]:
+    if option.throughput is not None:
+        yield quantity_text(option.throughput)
+    if option.price is not None:
+        yield f"price {price_text(option)}"
+    if option.not_allowed is not None:
+        yield f"not allowed: {option.not_allowed}"
+    if option.why_not is not None:
+        yield option.why_not
+    if option.bill is not None and option.offer is not None:
+        yield bill_text(option.bill)

@@ -1,4 +1,7 @@
-"""Draws cost against time of an answer's options, as an altair chart or as SVG, without network access."""
+"""Draws cost against time of an answer's options, as an altair chart or as SVG, without network access.
+
+Colours and shapes show the basis of a number, here and on pages and reports.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,29 @@ from typing import TYPE_CHECKING, Any
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.facts import interval_text, name_text, value_text
 from planner.present.table import accelerators_text, number_text
 from planner.quantity.time_units import HOURS_PER_DAY
 
 if TYPE_CHECKING:
     import altair as alt
+
+BASIS_COLOUR = {
+    Basis.MEASURED: "#009E73",
+    Basis.QUOTED: "#0072B2",
+    Basis.MODELLED: "#E69F00",
+    Basis.ASSUMED: "#D55E00",
+}
+"""Okabe-Ito colours, which people with any kind of colour vision can distinguish."""
+
+BASIS_SHAPE = {
+    Basis.MEASURED: "circle",
+    Basis.QUOTED: "square",
+    Basis.MODELLED: "triangle-up",
+    Basis.ASSUMED: "diamond",
+}
+"""Shapes as a second sign besides the colour, on charts and before words."""
+
 
 DAYS_FROM_HOURS = 96.0
 """Longest time in hours from which the time axis is in days."""

@@ -1,18 +1,24 @@
-"""Writes the comparison's answer about an option at the top of `planner explain`: verdict, dates, money, doubts."""
+"""Writes the comparison's answer about an option at the top of `planner explain`: verdict, dates, money, doubts.
+
+Also writes the short explanation: this answer, hours, and formulas of the money, without sources.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommend.phrases import nothing_to_pay
-from planner.decide.recommend.wording import confidence_text, percent_text, up_to_amount
+from planner.decide.recommend.phrases import Phrases, nothing_to_pay
+from planner.decide.recommend.wording import confidence_text, percent_text
 from planner.model.answer.bill import Bill
-from planner.model.answer.explanation import ExplainDocument
+from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
-from planner.model.quantity import Quantity, Unit
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.quantity import FormulaUsed, Quantity, Unit
 from planner.present.bills import amount_text
-from planner.present.facts import quantity_of, trainings_text
+from planner.present.facts import name_text, quantity_of, trainings_text
+from planner.present.formula_lines import HOW_TO_READ, formula_lines
+from planner.present.screen import again, wrapped_lines
 from planner.present.table import number_text, quantity_text
 
 LARGEST_LINES = 4
@@ -62,7 +68,7 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
     sure = "" if document.confidence is None else confidence_text(document.confidence)
     if option.done_by is not None:
         late = option.done_by_confident or option.done_by
-        days = f"{option.done_by}" + (f"; {late}" if late != option.done_by else "")
+        days = f"{late}" if late == option.done_by else f"likely {option.done_by}; {late}"
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
     if option.campaign_hours is not None and option.hours_confident is not None and document.confidence is not None:
         most = f"{percent_text(document.confidence)} of the simulated campaigns end within"
@@ -81,7 +87,7 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
             yield "running" if bought else name, f"{_money_text(quantity, document)}{WHEN.get(field, '')}"
     if option.usd_confident is not None and sure:
         nothing = nothing_to_pay(option, bill=option.campaign_usd)
-        usd = nothing or f"{up_to_amount(option.usd_confident)} USD"
+        usd = nothing or Phrases(CampaignLimits(), document.currency).most(option)
         yield "at most", f"{usd}, {sure}: by this it is ranked"
     if option.bill is not None:
         yield "bill", _bill_text(option.bill)
@@ -108,3 +114,59 @@ def _bill_text(bill: Bill) -> str:
     total += f": {', '.join(said)}" if said else ""
     total += f"; at an assumed rate: {guessed}" if guessed else ""
     return total + (f"; not in it: {unpriced}" if unpriced else "")
+
+
+LINES = 80
+"""Most lines, two screens."""
+OF_THE_STEP = ("samples_per_s", "step_seconds")
+"""Formulas at which the short explanation stops, because the ones below belong to the training step."""
+MOST_PARTS = 6
+
+
+def short_lines(document: ExplainDocument, *, width: int | None) -> list[str]:
+    """Return the lines of the recommended option, or of the only one asked for. `--all` has everything."""
+    option = next((option for option in document.options if option.id == document.recommended), document.options[0])
+    last = ["Every option, formula, source, constant and run: --all", *again(document.answer_id)]
+    if len(document.options) > 1:
+        last.insert(0, f"{len(document.options) - 1} more options: --option N or ID")
+    lines = wrapped_lines([document.plan, *mix_lines(document), "", *_option(option, document)], width)
+    ending = wrapped_lines(last, width)
+    left = LINES - len(ending)
+    if len(lines) > left:
+        lines = [*lines[: left - 1], "  ..."]
+    return [*lines, *ending]
+
+
+def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[str]:
+    yield f"== {option.id}: {option.name if option.answer is None else name_text(option.answer)}"
+    if option.answer is not None:
+        yield from answer_lines(option.answer, document)
+        yield from (f"Note: {run.text}" for run in option.answer.runs_not_counted)
+    if option.throughput is None:
+        yield f"No speed is known: {option.why_not or '; '.join(option.notes)}"
+    else:
+        yield f"throughput {quantity_text(option.throughput)}"
+        if option.why_not is not None:
+            yield f"Not known: {option.why_not}"
+    if option.step_seconds is not None and option.throughput_from == "estimator":
+        parts = [f"{part.name} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
+        step = f"a step of {option.step_size:,.0f} {option.step_unit} takes {option.step_seconds:.4g} s"
+        yield f"{step}: {', '.join(parts)}"
+    formulas = list(_of_money(option.formulas))
+    if formulas:
+        yield f"How the figures are computed ({HOW_TO_READ}):"
+        yield from formula_lines(formulas, full=False)
+
+
+def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
+    """Yield the formulas that are not only used by those of the step."""
+    by_name = {formula.name: formula for formula in formulas}
+    used = {part.formula for formula in formulas for part in formula.inputs}
+    waiting = [name for name in by_name if name not in used and name not in OF_THE_STEP]
+    wanted: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += [used.formula for used in by_name[name].inputs if used.formula not in (None, *OF_THE_STEP)]
+    yield from (formula for formula in formulas if formula.name in wanted)

@@ -11,10 +11,9 @@ from planner.model.currency import Currency
 from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Quantity, Unit
 from planner.present.columns.entry import Entry
-from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.registry import columns_of
 from planner.present.columns.short_reasons import short_reason
-from planner.present.columns.table_column import short_plain_text
+from planner.present.columns.table_column import OptionColumn, OptionTable, short_plain_text
 from planner.present.columns.written_columns import KNOWN
 from planner.present.screen import NO_BREAK, Column, shown_columns, table_lines
 from planner.present.short_figures import Scale, money_scale, time_scale

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from planner.decide.owning.owning_sentence import trainings_text
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.wording import share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.owning.acquisition import Acquisition
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.present.columns.table_column import short_plain_text
 from planner.present.columns.year_columns import (
@@ -37,8 +39,8 @@ OWNING = {
     Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
 AS_IF_BOUGHT = (
-    "Owning: from now on, without what yours would sell for (already_owned of its site); as if bought today {usd} USD "
-    "a year."
+    "Owning: from now on, without what yours would sell for (already_owned of its site); as if bought today {usd} a "
+    "year."
 )
 LEASE_OWED = "Owning: electricity alone; the signed lease, its place and its people are owed either way."
 NOT_SOLD = "Owning: without what yours would sell for; resale_usd of its option counts it."
@@ -136,7 +138,7 @@ def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption
     if any(row.lease_owed for row in rows):
         owning = LEASE_OWED
     elif bought := next((row.usd_per_year_as_if_bought for row in rows if row.usd_per_year_as_if_bought), None):
-        owning = AS_IF_BOUGHT.format(usd=short_amount(bought.value))
+        owning = AS_IF_BOUGHT.format(usd=_phrases(document).money(bought.value))
     elif any(row.resale_not_counted for row in rows):
         owning = NOT_SOLD
     return ["  ".join([*explained, owning]), _columns_explained(year, rows)]
@@ -153,6 +155,10 @@ def _columns_explained(year: PlannedYear, rows: list[YearOption]) -> str:
     if any(row.break_even is not None for row in rows):
         said.append("pays from: trainings a year at which owning breaks even.")
     return "  ".join(said)
+
+
+def _phrases(document: OwnOrRentDocument) -> Phrases:
+    return Phrases(CampaignLimits(), document.currency)
 
 
 def _not_compared(year: PlannedYear) -> list[str]:
@@ -181,12 +187,14 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
     whose = "the default" if default else "as its site assumes"
     bought = any(row.usd_per_year_as_if_bought for row in year.options)
     start = "Bought today, at" if bought else "At"
-    site = f"{start} {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
+    money = _phrases(document)
+    site = f"{start} {share} busy, {whose}: {money.full(full.value)} per busy GPU-hour"
     in_full = not bought and not any(row.lease_owed for row in year.options)
     if year.counted_from is not CountedFrom.SITE and in_full:
-        site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {share_text(year.busy_fraction.value)}"
+        there = money.full(year.usd_per_busy_gpu_hour.value)
+        site += f", {there} at {share_text(year.busy_fraction.value)}" if there != money.full(full.value) else ""
     adds = document.marginal_usd_per_training
-    electricity = "" if adds is None else f"; electricity of a training {short_amount(adds.value)} USD"
+    electricity = "" if adds is None else f"; electricity of a training {money.money(adds.value)}"
     return [f"{counted}.", f"{site}{electricity}."]
 
 

@@ -22,6 +22,7 @@ PLACEMENTS = (
     Column(key="end", title="likely end"),
     Column(key="usd", title="cost", right=True),
 )
+NEAREST = (Column(key="machine", title="nearest plan", wrap=24), *PLACEMENTS[1:])
 ALTERNATIVES = (
     Column(key="machine", title="not recommended", wrap=20),
     Column(key="usd", title="at most", right=True, drop=2),
@@ -68,7 +69,8 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
     lines = [*wrapped(document.plan, width=width), ""]
     for sentence in document.headline:
         lines += wrapped(sentence, width=width, indent="  ")
-    lines += ["", *table_lines(PLACEMENTS, _placements(document), width=width)] if document.placements else []
+    columns = PLACEMENTS if document.feasible else NEAREST
+    lines += ["", *table_lines(columns, _placements(document), width=width)] if document.placements else []
     for text in (_sure(document), _robustness(document)):
         lines += wrapped(text, width=width, indent="  ") if text else []
     lines += ["", "What would change it:"]

@@ -1,4 +1,7 @@
-"""Lists the pages of the app. It reads and plans; it spends nothing and needs no credential."""
+"""Lists the pages of the app. It reads and plans; it spends nothing and needs no credential.
+
+If the server's secrets.toml has a table `[auth]`, visitors log in with Streamlit's own login (OpenID Connect).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from contextlib import contextmanager
 from html import escape
 
 import streamlit as st
+from streamlit.errors import StreamlitSecretNotFoundError
 
 from planner.adapters.user_text import secrets_noted
 from planner.present.page.templating import style
@@ -16,7 +20,6 @@ from planner.ui.answer.parts import html
 from planner.ui.ask import page as ask_page
 from planner.ui.campaign import page as campaign_page
 from planner.ui.evidence import page as evidence_page
-from planner.ui.login import stop_until_logged_in
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
 from planner.ui.state import CHOICE, LANGUAGE, chosen_words
@@ -85,3 +88,21 @@ def _secrets_shown(words: Words) -> Iterator[None]:
 
 if __name__ == "__main__":
     main()
+
+
+def stop_until_logged_in(words: Words) -> None:
+    """Show only a login button until the visitor is logged in. Do nothing if the server has no login."""
+    if not _asked_for():
+        return
+    if st.user.get("is_logged_in"):
+        return
+    st.markdown(f"#### {words('Training planner')}")
+    st.button(words("Log in"), on_click=st.login, type="primary")
+    st.stop()
+
+
+def _asked_for() -> bool:
+    try:
+        return "auth" in st.secrets
+    except StreamlitSecretNotFoundError:
+        return False

@@ -10,8 +10,8 @@ from pathlib import Path
 import streamlit as st
 
 from planner import clock
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import load_catalog
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.run_store import FolderStore
 from planner.adapters.settings import open_store
 from planner.adapters.user_text import note_secret, secrets_noted

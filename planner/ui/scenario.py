@@ -17,7 +17,7 @@ from planner.model.plan.plan import Plan
 from planner.ui.ask.form import STARTS, Form, Start
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of, with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan
-from planner.use_cases.run_files import parse_run
+from planner.use_cases.runs import parse_run
 
 FIRST_EXAMPLE = "dgx_station_v100"
 PLAN_OF_LINK = "your plan"

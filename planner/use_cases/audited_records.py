@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.audit.comparison import compare_runs
 from planner.audit.link_rules import link_findings, scaling_findings, setup_of_record
 from planner.audit.rate_rules import with_chips

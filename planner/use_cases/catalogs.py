@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from planner import clock
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed, with_searched
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
-from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING, PriceFilter
-from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING, PriceFilter, PriceSearch
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError, NotModelledError
 from planner.model.catalog import Catalog

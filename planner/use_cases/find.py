@@ -9,7 +9,6 @@ from pathlib import Path
 
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
-from planner.adapters.model_config.file import read_network_file
 from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.yaml_scalars import CoreDumper
 from planner.errors import InputError
@@ -23,7 +22,7 @@ from planner.model.plan.plan import Plan, Training
 from planner.use_cases import catalogs, plans
 from planner.use_cases.asking.stated_files import training_of
 from planner.use_cases.dated_plans import DatedPlan, dated
-from planner.use_cases.network_files import with_config
+from planner.use_cases.network_files import read_network_file, with_config
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import parse_plan
 from planner.use_cases.suggestions import with_suggestions

@@ -13,7 +13,6 @@ from planner.adapters.catalog import with_bundled_blocks
 from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
-from planner.adapters.model_config.file import network_file
 from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import catalogs_dir
 from planner.decide.options.estimate_plan import estimate_plan
@@ -28,7 +27,7 @@ from planner.model.network.architecture import is_same_network
 from planner.model.plan.plan import Plan
 from planner.use_cases.answer_ids import with_id
 from planner.use_cases.dated_plans import dated
-from planner.use_cases.network_files import with_config
+from planner.use_cases.network_files import network_file, with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan, with_found_options
 from planner.use_cases.version import planner_version
 

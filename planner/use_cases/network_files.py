@@ -5,17 +5,36 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from planner.adapters.documents import parse_model
-from planner.adapters.mapping_text import Json
-from planner.adapters.model_config.file import CONFIG, network_file, read_network_file
-from planner.adapters.model_config.reader import architecture_of, is_model_config
-from planner.adapters.model_config.text_part import text_part_of
-from planner.adapters.user_text import name_without_secrets
+from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
+from planner.adapters.mapping_text import Json, parse_mapping
+from planner.adapters.model_config.reader import architecture_of, is_model_config, text_part_of
+from planner.adapters.user_text import name_without_secrets, without_secrets
 from planner.errors import InputError, NotModelledError
 from planner.model.network.architecture import ARCHITECTURE_CLASSES, usual_seq_len
 from planner.model.network.work import WorkloadChoice
 from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset, TextPart
 from planner.model.plan.plan import Plan
+
+CONFIG = "config.json"
+PAGE_FIX = "Download the file itself: on a model's page the address with /resolve/ in place of /blob/."
+
+
+def network_file(path: Path) -> Path:
+    """Return the file itself, or the config.json of a model's folder."""
+    return path / CONFIG if (path / CONFIG).is_file() else path
+
+
+def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
+    """Return the mapping in a file, and its text. Refuses a pipe, a web page or too large a file."""
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)
+    begins = text.lstrip()[:200].casefold()
+    if begins.startswith("<"):
+        raise InputError(f"{path}: is a web page, not a description of a network.", fix=PAGE_FIX)
+    if begins.startswith("version https://git-lfs"):
+        raise InputError(f"{path}: is a pointer of Git LFS, not the file.", fix="Fetch it with: git lfs pull")
+    data = parse_mapping(text, where=str(path), fix=fix, foreign=True)
+    return without_secrets(data, text=text, where=str(path)), text
+
 
 ARCHITECTURE_FIX = (
     "Give a model's config.json, or write architecture (layers, hidden, heads, ...) and seq_len, as in "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from planner.adapters.model_config.file import network_file, read_network_file
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.catalog import Catalog
@@ -20,7 +19,14 @@ from planner.model.network.workload import (
 )
 from planner.model.plan.plan import Plan
 from planner.scenario.job import checked_adapters, known_framework, resolve_job
-from planner.use_cases.network_files import ARCHITECTURE_FIX, is_network_file, network_of, with_config
+from planner.use_cases.network_files import (
+    ARCHITECTURE_FIX,
+    is_network_file,
+    network_file,
+    network_of,
+    read_network_file,
+    with_config,
+)
 from planner.use_cases.plans import parse_plan
 from planner.use_cases.training_files import read_stated_training, training_paths
 

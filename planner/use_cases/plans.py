@@ -1,4 +1,7 @@
-"""Answers plans: estimate, campaign and comparison. Also reads plans, lists their options and writes a first plan."""
+"""Answers plans: estimate, campaign, comparison and recommendation.
+
+Also reads plans, lists their options and writes a first plan.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import templates_dir
+from planner.decide.advice.launch_words import AskedPlan
+from planner.decide.advice.recommend import recommend as advise
 from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
 from planner.decide.options.estimate_plan import (
@@ -26,9 +31,11 @@ from planner.decide.options.estimate_plan import (
 from planner.decide.owning.horizons import answer_with_year
 from planner.decide.placement.instance import Objective
 from planner.decide.recommend.answer_plan import campaign_document, rank_alone
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.why_not import with_exclusions
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
@@ -153,7 +160,7 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
     )  # fmt: skip
     kind = f"{document.kind} {objective or ''}"
     identity = plan_answer_id(kind, listed, catalog, today=today)
-    options = with_exclusions(document.options, alone.limits)
+    options = with_exclusions(document.options, Phrases(alone.limits, listed.currency))
     return document.model_copy(update={"answer_id": identity, "options": options})
 
 
@@ -190,4 +197,18 @@ def new_plan(catalog: Catalog, *, measured: str | None) -> str:
         f"  # {machine}: the machine of your own run. What it draws is assumed: put your figure.\n"
         f"  - {{run: {run.id}, power_kw: {ASSUMED_OWN_KW}}}\n",
         1,
+    )
+
+
+def recommend(
+    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+) -> RecommendationDocument:
+    """Recommend an option of a plan. `asked` is the plan's file for further commands.
+
+    `paced` takes the known speeds of a plan with listed options.
+    """
+    listed, found = find_options(plan, catalog, today=today)
+    answer_id = plan_answer_id("recommendation", listed, catalog, today=today)
+    return advise(
+        listed, catalog, today=today, asked=AskedPlan(asked, answer_id), paced=found if paced is None else paced
     )

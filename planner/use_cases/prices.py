@@ -1,20 +1,21 @@
-"""Refreshes prices, shows them and their history, and checks price files."""
+"""Refreshes prices, shows them and their history, checks price files, and reads private price books."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 
+from planner.adapters.documents import read_own_model
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_file import checked_prices
 from planner.adapters.price_sources.all_sources import SourceChoice, source_answers
 from planner.adapters.stored_prices.price_filter import NOTHING, PriceFilter
 from planner.adapters.stored_prices.price_store import PriceStore
-from planner.adapters.workspace import workspace_dir
-from planner.cost.cloud.net_price import net_of
+from planner.adapters.workspace import is_there, workspace_dir
+from planner.cost.cloud.net_price import net_of, with_book
 from planner.cost.cloud.price_level import carried, price_bands, usd_per_accelerator_hour
 from planner.errors import InputError, NotFoundError, PriceSourceError
 from planner.model.answer.price_answer import (
@@ -194,3 +195,25 @@ def _spans(rows: Iterable[PriceRow]) -> list[PriceSpan]:
         )
         for (region, kind), group in groups.items()
     ]  # fmt: skip
+
+
+NAME = "price_book.yaml"
+FIX = "Its keys are in docs/prices.md. A fraction is between 0 and 1: 0.13 is 13 % off."
+
+
+def read_book(path: Path) -> PriceBook:
+    """Read a price book."""
+    return read_own_model(PriceBook, path, fix=FIX)
+
+
+def own_book(home: str | None) -> PriceBook:
+    """Return the workspace's price book. Raises InputError if there is none."""
+    path = workspace_dir(home) / NAME
+    if not is_there(path):
+        raise InputError(f"{path}: there is no price book.", fix="Write one (docs/prices.md), or leave out the flag.")
+    return read_book(path)
+
+
+def booked(catalog: Catalog, home: str | None, *, today: date) -> Catalog:
+    """Return the catalog at the workspace's own net prices."""
+    return with_book(catalog, own_book(home), on=today)

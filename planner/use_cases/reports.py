@@ -14,11 +14,9 @@ from planner.model.answer.recommendation import RecommendationDocument, ReportDo
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.present.page.words import Words
-from planner.present.report.csv_file import as_csv
-from planner.present.report.html_file import as_html
 from planner.present.report.markdown_file import as_markdown
-from planner.present.report.report import Report
-from planner.present.report.workbook import as_workbook
+from planner.present.report.report import Report, as_html
+from planner.present.report.workbook import as_csv, as_workbook
 from planner.use_cases.locks import LockedAnswer, frozen_answer, lock_path
 from planner.use_cases.plans import compare, find_options
 
@@ -56,7 +54,7 @@ def _advice(
     plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
     """Find what would change an answer. Imported late, because it needs numpy and `estimate` does not."""
-    from planner.use_cases.recommend import recommend
+    from planner.use_cases.plans import recommend
 
     return recommend(plan, catalog, today=today, asked=asked, paced=paced)
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.model_config.reader import architecture_of
-from planner.adapters.model_config.text_part import text_part_of
+from planner.adapters.model_config.reader import architecture_of, text_part_of
 from planner.errors import InputError
 from planner.network.flops import parameters
 

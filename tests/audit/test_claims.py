@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter
 
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
-from planner.adapters.claim_files import read_claims
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.workspace import examples_dir
 from planner.audit.rate_rules import with_chips
 from planner.audit.run_audit import audit_claim
 from planner.model.answer.audit import AuditVerdict, ClaimAudit
 from planner.model.evidence.claims import Claim
+from planner.use_cases.audit import read_claims
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog().model_copy(update={"aliases": accelerator_aliases()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.upgrades import read_upgrades
+from planner.adapters.bundled_tables import read_upgrades
 from planner.audit.hardware_fixes import hardware_fixes
 from planner.model.answer.run_check import HardwareFix
 from planner.model.evidence.run import RunRecord

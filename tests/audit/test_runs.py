@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.audit.findings import CODES
 from planner.audit.rate_rules import with_chips
 from planner.model.answer.audit import AuditVerdict, ComparisonVerdict, RunAudit

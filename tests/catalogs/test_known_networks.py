@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.adapters.known_networks import read_known_networks
+from planner.adapters.bundled_tables import read_known_networks
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NotFoundError
 from planner.model.network.known_network import KnownNetwork

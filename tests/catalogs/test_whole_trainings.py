@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.evidence import evidence_files
-from planner.adapters.practice import whole_trainings
+from planner.adapters.evidence import evidence_files, whole_trainings
 from planner.model.evidence.whole_training import Exclusion, TrainingKind, usual_count
 from planner.use_cases.published.evidence import observations_of
 

@@ -59,14 +59,12 @@ def changed(terms: MachineTerms, **changes: Any) -> MachineTerms:
         pytest.param(changed(FIRM, quota=2), 3, 1.0, ReasonCode.QUOTA_TOO_SMALL, id="one more"),
         pytest.param(changed(FIRM, quota=0), 1, 1.0, ReasonCode.QUOTA_TOO_SMALL, id="a quota of nothing"),
         pytest.param(changed(FIRM, site_machines=2), 3, 1.0, ReasonCode.QUOTA_TOO_SMALL, id="more than the site has"),
-        pytest.param(changed(FIRM, price_days=365, price_stale=True), 1, 1.0, None, id="a price of a year ago"),
+        pytest.param(changed(FIRM, price_days=1000, price_stale=True), 1, 1.0, None, id="a firm price of any age"),
+        pytest.param(changed(SPOT, price_days=90, price_stale=True), 1, 1.0, None, id="a spot price of 90 days"),
         pytest.param(
-            changed(FIRM, price_days=366, price_stale=True), 1, 1.0, ReasonCode.PRICE_TOO_OLD, id="an older one"
+            changed(SPOT, price_days=91, price_stale=True), 1, 1.0, ReasonCode.PRICE_TOO_OLD, id="an older one"
         ),
-        pytest.param(
-            changed(SPOT, price_days=91, price_stale=True), 1, 1.0, ReasonCode.PRICE_TOO_OLD, id="a spot price"
-        ),
-        pytest.param(changed(FIRM, price_days=366), 1, 1.0, None, id="an old offer that still holds"),
+        pytest.param(changed(SPOT, price_days=91), 1, 1.0, None, id="an old offer that still holds"),
     ],
 )
 def test_the_machines_and_days_that_terms_allow(

@@ -18,7 +18,6 @@ from typing import Any
 
 import yaml
 
-from planner.adapters.claim_files import read_claims
 from planner.adapters.documents import read_own_model
 from planner.adapters.price_file import checked_prices
 from planner.adapters.trainer_logs.log_formats import read_logs
@@ -29,10 +28,11 @@ from planner.errors import InputError
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.prices.offer import PriceOrigin
+from planner.use_cases.audit import read_claims
 from planner.use_cases.networks import find_architecture
 from planner.use_cases.plans import read_plan
-from planner.use_cases.price_books import read_book
-from planner.use_cases.run_files import parse_run, read_run_file
+from planner.use_cases.prices import read_book
+from planner.use_cases.runs import parse_run, read_run_file
 from tests.bundled import bundled_catalog
 from tests.conftest import NOON
 from tests.fuzz.good_files import BOOK, CONFIGS

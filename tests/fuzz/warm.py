@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.adapters import catalog, evidence, image_networks, known_networks
+from planner.adapters import bundled_tables, catalog, evidence
 from planner.adapters.evidence import evidence_files
 from planner.adapters.workspace import catalogs_dir
 from planner.cli.main import run
@@ -28,7 +28,7 @@ def warm(scratch: Path) -> list[str]:
     bundled = catalogs_dir()
     for module, names in (
         (catalog, ("read_rows", "read_model", "read_prices", "read_run", "read_calibration", "known_presets")),
-        *((known_networks, ("read_rows",)), (image_networks, ("read_rows",)), (evidence, ("read_calibration",))),
+        *((bundled_tables, ("read_rows",)), (evidence, ("read_calibration",))),
         *((measurements, ("read_measurements", "read_image_networks")), (catalogs, ("accelerator_aliases",))),
     ):
         for name in names:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.adapters.image_networks import read_image_networks
+from planner.adapters.bundled_tables import read_image_networks
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.image_architecture import Resnet

@@ -76,7 +76,7 @@ def test_the_screen_of_an_answer():
         "Keep it.",
         "Or not.",
         "",
-        "#       machine                 done by     days      USD (90 %)          chance  known from",
+        "#       machine                 likely end  days      USD (90 %)          chance  known from",
         "1 HAVE  DGX Station, 4x V100    2027-01-31   118      543 (270-1,100)       88 %  modelled     <-",
         "2 RENT  Lambda, 1x H100         2027-01-31    83    8,540 (4,300-17,000)    88 %  modelled",
         "3       AWS p5en spot, 8x H200  2027-01-31   9.7    3,580 (1,800-7,200)     88 %  modelled     *s+~",
@@ -223,6 +223,10 @@ def test_a_campaign_is_in_the_plan_s_order_without_rows_to_name():
     assert [line[:22].strip() for line in printed[2:5]] == ["machine", "RENT  Lambda, 1x H100", "HAVE  DGX Station, 4x"]
 
 
+PLACED = PlacedRuns(
+    option="a", name="AWS p4d", runs=10, nodes=1, start="2026-12-01T00:00", end="2026-12-03T00:00", usd=1500.0,
+    groups={}, earliest_start_hours=None,
+)  # fmt: skip
 WON = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test")
 
 
@@ -231,6 +235,12 @@ WON = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test
     [
         pytest.param({"usd_confident": 2001.0}, ["Plan: 1,500 USD, ", "at most 2,010 USD.", "1,500 USD."], id="up"),
         pytest.param({"usd_confident": 6.051}, ["at most 6.06 USD."], id="cents up"),
+        pytest.param(
+            {"usd_confident": 2001.0, "campaign_hours": quantity(120, Unit.HOURS, Basis.MODELLED, "test"),
+             "placements": (PLACED.model_copy(
+                 update={"earliest_start_hours": quantity(72, Unit.HOURS, Basis.QUOTED, "test")}),)},
+            ["Plan: 1,500 USD, 5 days, 3 days of it before the start (proven best)."], id="5 days, the first 3 waiting",
+        ),
         pytest.param(
             {"usd_confident": 2001.0, "local_confident": 2_999_000.0, "currency": WON},
             ["Plan: 2,100,000 KRW, ", "at most 3,000,000 KRW.", "2,100,000 KRW."],
@@ -241,18 +251,15 @@ WON = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test
             {"usd_confident": 0.0, "campaign_usd": usd(0)}, ["4 in 5 sure: done by 2026-12-09, nothing to pay."],
             id="a grant",
         ),
+        pytest.param({"optimality_gap_pct": None}, ["2 days (best found)."], id="nothing is proven"),
     ],
 )  # fmt: skip
 def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_rounded_up(changes, written):
     """1,500 USD at 1,400 won are 2,100,000; three digits of 2,001 that are not below it are 2,010."""
     hours = quantity(48, Unit.HOURS, Basis.MODELLED, "test")
-    placed = PlacedRuns(
-        option="a", name="AWS p4d", runs=10, nodes=1, start="2026-12-01T00:00", end="2026-12-03T00:00", usd=1500.0,
-        groups={}, earliest_start_hours=None,
-    )  # fmt: skip
     fields: dict[str, object] = {
         "campaign_usd": usd(1500), "campaign_hours": hours, "done_by_confident": date(2026, 12, 9),
-        "optimality_gap_pct": 0.0, "confidence": 0.8, "feasible": True, "placements": (placed,),
+        "optimality_gap_pct": 0.0, "confidence": 0.8, "feasible": True, "placements": (PLACED,),
     }  # fmt: skip
     plan = CampaignDocument(plan="p", assumptions=(), runs=10, options=(RENTED,), **fields | changes)
     printed = " ".join(campaign_screen(plan, plan="plan.yaml").headline)

@@ -211,7 +211,7 @@ def test_no_line_is_longer_than_the_screen_and_none_loses_a_word() -> None:
     assert whole.splitlines()[2:12] == [
         "== a: PC, 1x RTX 4090",
         "Not recommended: late.",
-        "  done by   2027-01-04; 2027-01-16, 4 in 5 sure",
+        "  done by   likely 2027-01-04; 2027-01-16, 4 in 5 sure",
         "  hours     100.0 h (80.00-100.0, assumed); "
         "80 % of the simulated campaigns end within 150.0 h, waiting included",
         "  chance    97 % in time (of the simulated campaigns)",

@@ -10,7 +10,7 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import examples_dir
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.plan.plan import Plan
-from planner.present.own_or_rent_chart import curve_chart, curve_svg
+from planner.present.own_or_rent import curve_chart, curve_svg
 from planner.use_cases.owning import own_or_rent
 from tests.bundled import bundled_catalog
 

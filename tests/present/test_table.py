@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.columns.rows import option_rows
+from planner.present.columns.registry import option_rows
 
 COLUMNS = ["rank", "pareto", "campaign", "campaign cost", "price", "why not", "notes"]
 

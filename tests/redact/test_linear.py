@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from planner.redact import contexts, named_values, private_keys, token_forms
+from planner.redact import cleaning, contexts, named_values, token_forms
 from tests.redact.step_counter import StepCounter
 
 CHARACTERS = 3_000
@@ -41,10 +41,10 @@ WORDS = {
     "cell": (named_values._CELL, ("",)),
     "ordinary": (named_values._ORDINARY, ("",)),
     "code": (named_values._CODE, ("",)),
-    "body of a key": (private_keys._BODY, ("",)),
+    "body of a key": (cleaning._BODY, ("",)),
     "user before a host": (contexts._USER, ("",)),
     "cut off": (contexts._CUT_OFF, ("",)),
-    "begin of a key": (private_keys._BEGINS, ("-----BEGIN",)),
+    "begin of a key": (cleaning._BEGINS, ("-----BEGIN",)),
 }
 MOST_STEPS = 8 * CHARACTERS
 """Limit of steps of one try of a pattern at one of its words. A quadratic pattern takes over a million here."""

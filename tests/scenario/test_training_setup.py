@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 import pytest
 
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.audit.run_audit import with_audited_runs
 from planner.decide.options.explain import explain_plan
 from planner.decide.options.step_breakdown import Published

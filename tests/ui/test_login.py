@@ -16,7 +16,7 @@ def page() -> None:
     import streamlit as st
 
     from planner.present.page.words import Words
-    from planner.ui.login import stop_until_logged_in
+    from planner.ui.app import stop_until_logged_in
 
     stop_until_logged_in(Words())
     st.text("the answer")

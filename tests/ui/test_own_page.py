@@ -15,9 +15,8 @@ from planner.ui.ask.link import form_of
 from planner.ui.ask.question import StampedCatalog, answer_form
 from planner.ui.scenario import examples
 from planner.use_cases.catalogs import open_catalog
-from planner.use_cases.owning import own_or_rent
+from planner.use_cases.owning import Year, own_or_rent, own_or_rent_in
 from planner.use_cases.plans import read_plan
-from planner.use_cases.yearly_question import Year, own_or_rent_in
 
 
 def own_page() -> None:

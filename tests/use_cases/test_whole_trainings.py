@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from planner.adapters.practice import whole_trainings
+from planner.adapters.evidence import whole_trainings
 from planner.model.evidence.whole_training import PracticeFit
 from planner.model.plan.convergence import Practice
 from planner.speed.calibration.metrics import wilson_90

@@ -9,8 +9,8 @@ import pytest
 from planner.adapters.workspace import examples_dir
 from planner.model.owning.acquisition import Hold
 from planner.use_cases.catalogs import open_catalog
+from planner.use_cases.owning import Year, own_or_rent_in, yearly_costs
 from planner.use_cases.plans import read_plan
-from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
 
 PLAN = read_plan(examples_dir() / "station_own_or_rent.yaml")
 CATALOG = open_catalog()

@@ -3,18 +3,74 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
 from planner.adapters.model_config.fields import FIX, ConfigFields
-from planner.adapters.model_config.image_families import IMAGE_FAMILIES
 from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_document
 from planner.adapters.model_config.text_vectors import TEXT_VECTORS, USUAL, with_vectors
 from planner.errors import InputError
 from planner.model.network.architecture import Architecture
+from planner.model.network.image_architecture import MOST_STAGES
 from planner.model.network.names import MISSING, fix_of
+
+IMAGE_SIZE = 224
+"""Image size of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""
+CLASSES = 1000
+"""The number of labels in ImageNet, for a configuration that names neither labels nor its class."""
+UNSAVED_CLASSES = 2
+"""The number of labels of a classifier that names none: transformers does not save its default."""
+EXPANSION = 4
+
+
+def vit_document(fields: ConfigFields) -> dict[str, Any]:
+    """Return a vision transformer: `ViTConfig` of huggingface/transformers."""
+    if fields.number_of("num_channels", default=3) != 3:
+        raise ValueError("num_channels: the planner counts images of three colours")
+    return {
+        "kind": "vit",
+        "layers": fields.count("num_hidden_layers"),
+        "hidden": fields.count("hidden_size"),
+        "heads": fields.count("num_attention_heads"),
+        "ffn_hidden": fields.count("intermediate_size"),
+        "patch_size": fields.count("patch_size"),
+        "image_size": fields.count("image_size"),
+        "classes": _classes(fields),
+    }
+
+
+def resnet_document(fields: ConfigFields) -> dict[str, Any]:
+    """Return a ResNet of bottleneck blocks that stride in the 3x3 convolution: `ResNetConfig`."""
+    if fields.word("layer_type", default="bottleneck") != "bottleneck":
+        raise ValueError("layer_type: the planner plans resnets of bottleneck blocks (50 layers and more)")
+    if fields.flag("downsample_in_bottleneck", default=False):
+        raise ValueError("downsample_in_bottleneck: the planner's resnets stride in the 3x3 convolution")
+    width, widths = fields.count("embedding_size"), fields.numbers("hidden_sizes")
+    depths = fields.numbers("depths")
+    if not 1 <= len(depths) <= MOST_STAGES:
+        raise ValueError(f"depths: must name 1 to {MOST_STAGES} stages (found {len(depths):,})")
+    if list(widths) != [width * EXPANSION * 2**stage for stage in range(len(depths))]:
+        raise ValueError("hidden_sizes: every stage of the planner's resnets doubles 4 x embedding_size")
+    return {
+        "kind": "resnet",
+        "blocks": depths,
+        "width": width,
+        "image_size": fields.count("image_size", default=IMAGE_SIZE),
+        "classes": _classes(fields),
+    }
+
+
+def _classes(fields: ConfigFields) -> int:
+    is_classifier = any(name.endswith("ForImageClassification") for name in fields.words("architectures"))
+    default = UNSAVED_CLASSES if is_classifier else CLASSES
+    return fields.entries("id2label") or fields.count("num_labels", default=default)
+
+
+IMAGE_FAMILIES: dict[str, Callable[[ConfigFields], dict[str, Any]]] = {"vit": vit_document, "resnet": resnet_document}
+"""Readers by `model_type`."""
+
 
 MARKS = ("model_type", "architectures")
 """Keys that a config.json has and no file of ours."""
@@ -138,3 +194,48 @@ def _missing_part(fields: ConfigFields) -> str | None:
         return "embeddings of another width than the layers (word_embed_proj_dim)"
     others = sorted(set(fields.words("layer_types")) - set(ATTENTION))
     return f"layers of the kind {others[0][:40]} (layer_types)" if others else None
+
+
+NESTED = ("text_config", "llm_config", "language_config")
+BESIDE = {"vision_config": "vision", "audio_config": "sound", "speech_config": "sound"}
+FAMILIES = {
+    "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2",
+    "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe",
+}  # fmt: skip
+"""Text parts with their own name that are built like another family."""
+DEFAULTS: dict[str, dict[str, object]] = {
+    "llama": {
+        "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "vocab_size": 32000,
+    },
+    "mistral": {
+        "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "vocab_size": 32000,
+    },
+    "gemma3_text": {
+        "hidden_size": 2304, "intermediate_size": 9216, "num_hidden_layers": 26, "num_attention_heads": 8,
+        "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208,
+    },
+}  # fmt: skip
+"""Sizes that a nested configuration may leave out, with the defaults of huggingface/transformers' classes."""
+
+
+class TextPartConfig(NamedTuple):
+    """Configuration of the text part, and a name of the other parts."""
+
+    data: dict[str, Any]
+    beside: str
+    """Other parts in words: vision, sound, or both."""
+
+
+def text_part_of(data: Mapping[str, Any]) -> TextPartConfig | None:
+    """Return the text part of a combined network; None for a single network, or if the part is unknown."""
+    beside = " and ".join(dict.fromkeys(word for key, word in BESIDE.items() if isinstance(data.get(key), dict)))
+    nested = next((data[key] for key in NESTED if isinstance(data.get(key), dict)), None)
+    text = data if nested is None else {"tie_word_embeddings": data.get("tie_word_embeddings")} | nested
+    family = FAMILIES.get(str(text.get("model_type")), str(text.get("model_type")))
+    if not beside or family not in TEXT_FAMILIES or TEXT_FAMILIES[family].kind == "encoder":
+        return None
+    stated = {key: value for key, value in text.items() if value is not None and key not in (*BESIDE, *NESTED)}
+    filled = {} if nested is None else DEFAULTS.get(family, {})
+    return TextPartConfig({**filled, **stated, "model_type": family}, beside)

@@ -11,8 +11,7 @@ from functools import partial
 
 from planner import time_limits
 from planner.adapters.http_fetch import TIMEOUT_S
-from planner.adapters.price_sources.machine_names import Machines
-from planner.adapters.price_sources.source import Names, SourceAnswer
+from planner.adapters.price_sources.source import Machines, Names, SourceAnswer
 from planner.cost.cloud.price_level import Bands, implausible, price_bands
 from planner.errors import PriceSourceError
 from planner.model.catalog import Catalog

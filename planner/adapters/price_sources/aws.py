@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from planner.adapters.http_fetch import TIMEOUT_S
+from planner.adapters.price_sources.aws_list import committed_terms
+from planner.adapters.price_sources.aws_question import AwsQuestion, pages_of, refusals_noted
 from planner.adapters.price_sources.source import SourceAnswer
 from planner.aws_session import aws_session
 from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
-from planner.model.prices.offer import PriceKind, PriceOrigin
-from planner.quantity.time_units import AWS_HOURS_PER_YEAR
-from planner.time_limits import asked_together
+from planner.model.prices.offer import PriceKind
 
 if TYPE_CHECKING:
     import boto3
@@ -61,45 +59,8 @@ QUOTAS = {
 """Service quotas, in vCPU: code, name, kind, and prefixes of the instance types that each counts."""
 SECOND = {"minimum_hours": 1 / 60, "billing_granularity_s": 1.0}
 """EC2 bills Linux by the second, a minute at least."""
-MOST_PAGES = 100
-REFUSED_TO_ALL = ("AccessDenied", "AccessDeniedException", "AuthFailure", "ExpiredToken", "UnauthorizedOperation")
-SILENT = ("ConnectTimeoutError", "ReadTimeoutError", "EndpointConnectionError")
-"""Names of botocore exceptions after which a silent service is not asked again."""
 MINUTES_BEFORE_THE_END = 30
 """Minutes before a block's end at which its instances are ended."""
-
-
-@dataclass
-class _Question:
-    """One region's question to AWS, with the place for its answers."""
-
-    session: boto3.Session
-    region: str
-    nodes: Mapping[str, Node]
-    """Nodes by instance type."""
-    now: datetime
-    timeout_s: float
-    answer: SourceAnswer
-    vcpus: dict[str, int]
-    making_clients: Lock
-    """Lock for making clients: a session is for one thread at a time, its clients for any."""
-
-    def client(self, service: str, region: str | None = None) -> Any:
-        from botocore.config import Config
-
-        config = Config(connect_timeout=self.timeout_s, read_timeout=self.timeout_s, retries={"mode": "standard"})
-        with self.making_clients:
-            return self.session.client(service, region_name=region or self.region, config=config)  # type: ignore[call-overload]
-
-    def add(self, instance: str, **cells: Any) -> None:
-        node, today = self.nodes[instance], self.now.date()
-        self.answer.add(
-            **{
-                "provider": "aws", "instance_type": instance, "accelerator": node.accelerator,
-                "accelerators": node.accelerators, "region": self.region, "origin": PriceOrigin.AWS_API,
-                "as_of": today, "fetched_at": today, "confidence": "api", "source_version": today.isoformat(),
-            } | cells
-        )  # fmt: skip
 
 
 def aws_prices(
@@ -115,73 +76,28 @@ def aws_prices(
     if session.get_credentials() is None:
         raise PriceSourceError("AWS: no credentials were found.", fix="Configure them with: aws configure")
     ours = {node_id.removeprefix("aws/"): node for node_id, node in nodes.items() if node_id.startswith("aws/")}
-    answer, one_at_a_time = SourceAnswer(), Lock()
+    one_at_a_time = Lock()
     questions = [
-        _Question(session, region, ours, now, timeout_s, SourceAnswer(), {}, one_at_a_time) for region in regions
+        AwsQuestion(session, region, ours, now, timeout_s, SourceAnswer(), {}, one_at_a_time) for region in regions
     ]
-    for of_region in asked_together([partial(_of_region, question) for question in questions]):
-        answer.take(of_region.result())
-    if not answer.prices and answer.problems:
-        raise PriceSourceError(f"no price came from AWS. {answer.problems[0]}.")
-    return answer
+    return SourceAnswer.of_parts([partial(_of_region, question) for question in questions], source="AWS")
 
 
-def _of_region(question: _Question) -> SourceAnswer:
+def _of_region(question: AwsQuestion) -> SourceAnswer:
     for name, ask in ASKED.items():
-        with _alone(question, name):
+        with refusals_noted(question, name):
             ask(question)
     return question.answer
 
 
-@contextmanager
-def _alone(question: _Question, what: str, *, of_many: bool = False) -> Iterator[None]:
-    """Let only the refused part fail: it is named among the problems, once for each reason.
-
-    A refusal to the account covers all types and quotas, so a refusal to `of_many` ends the question.
-    """
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        yield
-        return
-    except (ClientError, BotoCoreError) as error:
-        problem = _reason(error)
-        if of_many and (problem.partition(":")[0] in REFUSED_TO_ALL or type(error).__name__ in SILENT):
-            raise
-    except Exception as error:  # noqa: BLE001  # whatever one answer is, the others are kept
-        problem = f"an answer of unknown shape: {error!r}"
-    said = [problem in earlier and f" in {question.region}:" in earlier for earlier in question.answer.problems]
-    if not any(said):
-        question.answer.problems.append(f"AWS {what} in {question.region}: {problem}")
-
-
-def _reason(error: Exception) -> str:
-    response: Mapping[str, Any] = getattr(error, "response", {})
-    detail = response.get("Error", {})
-    if detail.get("Code"):
-        return f"{detail['Code']}: {detail.get('Message', '')}".strip(": ")
-    return " ".join(str(error).split())
-
-
-def _pages(call: Callable[..., Mapping[str, Any]], token: str, **request: Any) -> Iterator[Mapping[str, Any]]:
-    """Call until no token comes back, at most a hundred times."""
-    for _ in range(MOST_PAGES):
-        page = call(**request)
-        yield page
-        following = page.get(token)
-        if not following:
-            return
-        request[token] = following
-
-
-def _list_prices(question: _Question) -> None:
+def _list_prices(question: AwsQuestion) -> None:
     """Add on-demand and reserved prices of each instance type: `GetProducts`."""
     pricing = question.client("pricing", PRICING_REGION)
     for instance in question.nodes:
         wanted = {"instanceType": instance, "regionCode": question.region} | LIST_FILTERS
         filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted.items()]
-        with _alone(question, f"list prices of {instance}", of_many=True):
-            pages = _pages(
+        with refusals_noted(question, f"list prices of {instance}", of_many=True):
+            pages = pages_of(
                 pricing.get_products, "NextToken",
                 ServiceCode="AmazonEC2", FormatVersion="aws_v1", MaxResults=100, Filters=filters,
             )  # fmt: skip
@@ -189,14 +105,16 @@ def _list_prices(question: _Question) -> None:
                 _add_product(question, instance, json.loads(text))
 
 
-def _add_product(question: _Question, instance: str, product: Mapping[str, Any]) -> None:
+def _add_product(question: AwsQuestion, instance: str, product: Mapping[str, Any]) -> None:
     vcpu = product["product"]["attributes"].get("vcpu")
     if vcpu:
         question.vcpus[instance] = int(vcpu)
     version = str(product.get("version") or question.now.date())
     for term_kind, terms in product.get("terms", {}).items():
         for term in terms.values():
-            kind, hours = _terms(term_kind, term.get("termAttributes", {}))
+            attributes = term.get("termAttributes", {})
+            option, offering = attributes.get("PurchaseOption"), attributes.get("OfferingClass")
+            kind, hours = committed_terms(term_kind, option, offering, attributes.get("LeaseContractLength"))
             if kind is None:
                 continue
             for dimension in term["priceDimensions"].values():
@@ -208,26 +126,13 @@ def _add_product(question: _Question, instance: str, product: Mapping[str, Any])
                     )  # fmt: skip
 
 
-def _terms(kind: str, attributes: Mapping[str, str]) -> tuple[PriceKind | None, float]:
-    """Return the kind of a term and the committed hours. Reserved means standard, without upfront payment."""
-    if kind == "OnDemand":
-        return PriceKind.ON_DEMAND, 0.0
-    if (attributes.get("PurchaseOption"), attributes.get("OfferingClass")) != ("No Upfront", "standard"):
-        return None, 0.0
-    reserved = {
-        "1yr": (PriceKind.RESERVED_1Y, AWS_HOURS_PER_YEAR),
-        "3yr": (PriceKind.RESERVED_3Y, 3 * AWS_HOURS_PER_YEAR),
-    }
-    return reserved.get(attributes.get("LeaseContractLength", ""), (None, 0.0))
-
-
-def _spot_prices(question: _Question) -> None:
+def _spot_prices(question: AwsQuestion) -> None:
     """Add spot prices: lowest, median and highest over the zones and the last week.
 
     Zone ids are the same in all accounts.
     """
     ec2 = question.client("ec2")
-    pages = _pages(
+    pages = pages_of(
         ec2.describe_spot_price_history, "NextToken",
         InstanceTypes=list(question.nodes), ProductDescriptions=["Linux/UNIX"],
         StartTime=question.now - timedelta(days=SPOT_HISTORY_DAYS), EndTime=question.now,
@@ -249,15 +154,15 @@ def _spot_prices(question: _Question) -> None:
         )  # fmt: skip
 
 
-def _capacity_blocks(question: _Question) -> None:
+def _capacity_blocks(question: AwsQuestion) -> None:
     """Add Capacity Blocks of one instance for a day. The fee is for the whole block, paid ahead, not refundable."""
     ec2 = question.client("ec2")
     for instance in question.nodes:
         if instance.partition(".")[0] not in BLOCK_TYPES:
             continue
         offers: list[tuple[float, Mapping[str, Any]]] = []
-        with _alone(question, f"Capacity Blocks of {instance}", of_many=True):
-            pages = _pages(
+        with refusals_noted(question, f"Capacity Blocks of {instance}", of_many=True):
+            pages = pages_of(
                 ec2.describe_capacity_block_offerings, "NextToken",
                 InstanceType=instance, InstanceCount=1, CapacityDurationHours=BLOCK_HOURS,
                 StartDateRange=question.now, EndDateRange=question.now + timedelta(days=BLOCK_SEARCH_DAYS),
@@ -291,11 +196,11 @@ def _day(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
 
 
-def _savings_plans(question: _Question) -> None:
+def _savings_plans(question: AwsQuestion) -> None:
     """Add Compute Savings Plans without upfront payment, for one and three years."""
     plans = question.client("savingsplans", PRICING_REGION)
     instances = list(question.nodes)
-    pages = _pages(
+    pages = pages_of(
         plans.describe_savings_plans_offering_rates, "nextToken",
         savingsPlanPaymentOptions=["No Upfront"], savingsPlanTypes=["Compute"], products=["EC2"],
         serviceCodes=["AmazonEC2"], maxResults=1000,
@@ -321,12 +226,12 @@ def _savings_plans(question: _Question) -> None:
             )  # fmt: skip
 
 
-def _quotas(question: _Question) -> None:
+def _quotas(question: AwsQuestion) -> None:
     """Add to each price whether the account may start one instance. Quotas count vCPU."""
     client = question.client("service-quotas")
     for code, (name, kind, families) in QUOTAS.items():
         limit = None
-        with _alone(question, f"quota {code} ({name})", of_many=True):
+        with refusals_noted(question, f"quota {code} ({name})", of_many=True):
             limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
         if limit is not None:
             _limit(question, code=code, name=name, kind=kind, families=families, limit=limit)
@@ -335,14 +240,14 @@ def _quotas(question: _Question) -> None:
               if price.region == question.region and price.price_kind is PriceKind.SPOT
               and not price.instance_type.startswith(counted)}  # fmt: skip
     if others:
-        with _alone(question, "quotas by name"):
+        with refusals_noted(question, "quotas by name"):
             _quotas_by_name(question, {re.split("[-.]", instance)[0] for instance in others})
 
 
-def _quotas_by_name(question: _Question, families: Collection[str]) -> None:
+def _quotas_by_name(question: AwsQuestion, families: Collection[str]) -> None:
     """Add the quotas of spot families whose code is not known here (p6), found by name."""
     call = question.client("service-quotas").list_service_quotas
-    names = {quota["QuotaName"]: quota for page in _pages(call, "NextToken", ServiceCode="ec2")
+    names = {quota["QuotaName"]: quota for page in pages_of(call, "NextToken", ServiceCode="ec2")
              for quota in page["Quotas"] if "Spot Instance Requests" in quota["QuotaName"]}  # fmt: skip
     for family in sorted(families):
         for name, quota in names.items():
@@ -359,7 +264,7 @@ def _quotas_by_name(question: _Question, families: Collection[str]) -> None:
 
 
 def _limit(
-    question: _Question, *, code: str, name: str, kind: PriceKind, families: tuple[str, ...], limit: float
+    question: AwsQuestion, *, code: str, name: str, kind: PriceKind, families: tuple[str, ...], limit: float
 ) -> None:  # fmt: skip
     """Write a quota beside the prices that it limits."""
     prices = question.answer.prices
@@ -379,7 +284,7 @@ def _limit(
         prices[position] = price.model_copy(update={"available": limit >= vcpus, "note": notes})
 
 
-ASKED: dict[str, Callable[[_Question], None]] = {
+ASKED: dict[str, Callable[[AwsQuestion], None]] = {
     "list prices": _list_prices,
     "spot history": _spot_prices,
     "Capacity Blocks": _capacity_blocks,

@@ -15,7 +15,6 @@ from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.quantity.time_units import AWS_HOURS_PER_YEAR
-from planner.time_limits import asked_together
 
 LIST_URL = "https://pricing.us-east-1.amazonaws.com"
 URL_VARIABLE = "PLANNER_AWS_LIST_URL"
@@ -30,7 +29,10 @@ WANTED = {
 NEEDED = (
     *WANTED, "TermType", "PricePerUnit", "LeaseContractLength", "PurchaseOption", "OfferingClass", "Instance Type",
 )  # fmt: skip
-RESERVED = {"1yr": (PriceKind.RESERVED_1Y, 1), "3yr": (PriceKind.RESERVED_3Y, 3)}
+RESERVED = {
+    "1yr": (PriceKind.RESERVED_1Y, AWS_HOURS_PER_YEAR),
+    "3yr": (PriceKind.RESERVED_3Y, 3 * AWS_HOURS_PER_YEAR),
+}
 
 
 def aws_list_prices(
@@ -44,13 +46,8 @@ def aws_list_prices(
     ours = {name.removeprefix("aws/"): node for name, node in nodes.items() if name.startswith("aws/")}
     files = _files(fetch(base + INDEX, what="AWS's price list", timeout_s=timeout_s, limit_bytes=5_000_000).data)
     urls = {region: base + files[region] if region in files else None for region in regions}
-    answer = SourceAnswer()
     asks = [partial(_of_region, url, region, ours, today=today, timeout_s=timeout_s) for region, url in urls.items()]
-    for of_region in asked_together(asks):
-        answer.take(of_region.result())
-    if not answer.prices and answer.problems:
-        raise PriceSourceError(f"no price came from AWS's price list. {answer.problems[0]}")
-    return answer
+    return SourceAnswer.of_parts(asks, source="AWS's price list")
 
 
 def _of_region(
@@ -111,7 +108,9 @@ def _add(
     today: date,
 ) -> None:  # fmt: skip
     node = ours.get(row["Instance Type"])
-    kind, years = _terms(row)
+    kind, hours = committed_terms(
+        row["TermType"], row["PurchaseOption"], row["OfferingClass"], row["LeaseContractLength"]
+    )
     market = row.get("MarketOption", "OnDemand")
     if node is None or kind is None or market not in ("", "OnDemand", "NA"):
         return
@@ -127,15 +126,18 @@ def _add(
     answer.add(
         provider="aws", instance_type=row["Instance Type"], accelerator=node.accelerator,
         accelerators=node.accelerators, region=region, price_kind=kind, usd_per_hour=usd, minimum_hours=1 / 60,
-        billing_granularity_s=1.0, minimum_term_hours=years * AWS_HOURS_PER_YEAR, origin=PriceOrigin.AWS_API,
+        billing_granularity_s=1.0, minimum_term_hours=hours, origin=PriceOrigin.AWS_API,
         source="AWS price list of EC2, without credentials", source_version=version, as_of=today, fetched_at=today,
         confidence="api",
     )  # fmt: skip
 
 
-def _terms(row: Mapping[str, str]) -> tuple[PriceKind | None, int]:
-    if row["TermType"] == "OnDemand":
-        return PriceKind.ON_DEMAND, 0
-    if (row["PurchaseOption"], row["OfferingClass"]) != ("No Upfront", "standard"):
-        return None, 0
-    return RESERVED.get(row["LeaseContractLength"], (None, 0))
+def committed_terms(
+    term: str, option: str | None, offering: str | None, length: str | None
+) -> tuple[PriceKind | None, float]:
+    """Return the kind of a term and the committed hours. Reserved means standard, without upfront payment."""
+    if term == "OnDemand":
+        return PriceKind.ON_DEMAND, 0.0
+    if (option, offering) != ("No Upfront", "standard"):
+        return None, 0.0
+    return RESERVED.get(length or "", (None, 0.0))

@@ -18,7 +18,6 @@ from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.quantity.time_units import AWS_HOURS_PER_YEAR
-from planner.time_limits import asked_together
 
 API_URL = "https://prices.azure.com/api/retail/prices"
 VERSION = "2023-01-01-preview"
@@ -60,15 +59,11 @@ def azure_prices(
 
     Source of the format: learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices.
     """
-    answer = SourceAnswer()
     sizes = {name.removeprefix("azure/"): node for name, node in nodes.items() if name.startswith("azure/")}
     asks = [
         partial(_ask, size, node, today=today, api_url=api_url, timeout_s=timeout_s) for size, node in sizes.items()
     ]
-    for of_size in asked_together(asks):
-        answer.take(of_size.result())
-    if not answer.prices and answer.problems:
-        raise PriceSourceError(f"no price came from Azure. {answer.problems[0]}")
+    answer = SourceAnswer.of_parts(asks, source="Azure")
     if not answer.problems:
         answer.read_whole("azure", PriceOrigin.VENDOR_API, today)
     return answer

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, fetch
-from planner.adapters.price_sources.machine_names import Machines
-from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
+from planner.adapters.price_sources.source import Machines, Names, SourceAnswer, as_id
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.time_limits import asked_together

@@ -1,10 +1,10 @@
-"""Common result of all price sources, and translation of their names into our ids."""
+"""Common result of all price sources, and translation of their names of accelerators and machines into our ids."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
-from planner.errors import PlannerError
+from planner.errors import PlannerError, PriceSourceError
 from planner.model.base import Frozen, Id, Positive, Text
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_list import EVERYWHERE, ListRead
+from planner.time_limits import asked_together
 
 
 @dataclass
@@ -43,6 +44,16 @@ class SourceAnswer:
             self.problems.append(str(error))
         except Exception as error:  # noqa: BLE001  # the other parts are kept
             self.problems.append(f"{what}: its answer cannot be read: {error!r}.")
+
+    @classmethod
+    def of_parts(cls, asks: Sequence[Callable[[], SourceAnswer]], *, source: str) -> SourceAnswer:
+        """Ask for the parts of a source at the same time, and join them. PriceSourceError if no price came."""
+        answer = cls()
+        for part in asked_together(asks):
+            answer.take(part.result())
+        if not answer.prices and answer.problems:
+            raise PriceSourceError(f"no price came from {source}. {answer.problems[0].removesuffix('.')}.")
+        return answer
 
     def take(self, other: SourceAnswer) -> None:
         """Add the answer of one part of the source."""
@@ -125,3 +136,77 @@ def as_id(text: str) -> str:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold().replace("nvidia", ""))
+
+
+class MachineName(Frozen):
+    """One row of `catalogs/hardware/machine_names.csv`."""
+
+    provider: Id
+    name: Text
+    """Name as the source writes it."""
+    instance_type: Id
+    """Our instance type."""
+    source: Text
+
+
+CLUSTER = "-cluster"
+"""Suffix of our names for machines that are rented several at once. Price lists name single ones."""
+
+
+class Machines:
+    """Our machines of each provider, by name and by hardware."""
+
+    def __init__(self, nodes: Mapping[str, Node], *, bundled: Path | None = None) -> None:
+        rows = read_rows(MachineName, (bundled or catalogs_dir()) / "hardware" / "machine_names.csv")
+        self._aliases = {(row.provider, _letters(row.name)): row.instance_type for row in rows}
+        self._named: dict[tuple[str, str], str] = {}
+        self._alike: dict[tuple[str, str, int], list[str]] = {}
+        for node_id, node in nodes.items():
+            provider, _, instance = node_id.partition("/")
+            self._named[provider, _letters(instance)] = instance
+            ours = instance.startswith(f"{node.accelerators}x-")  # our own name, used where a list gave none
+            if ours and not instance.endswith(CLUSTER):
+                self._alike.setdefault((provider, node.accelerator, node.accelerators), []).append(instance)
+        self._nodes = nodes
+
+    def of_source(self, provider: str, offers: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str, int], str]:
+        """Return our instance type of each offer (name, accelerator, count).
+
+        Tries in this order: the machine of this name; the machine in the table; the provider's only machine with the
+        same hardware, if it has no vendor name and no other offer has its name. A machine that is not ours keeps its
+        name, with the count if several share it.
+        """
+        asked = list(dict.fromkeys(offers))
+        known = {offer: self._by_name(provider, *offer) for offer in asked}
+        taken = {instance for instance in known.values() if instance is not None}
+        counts: dict[str, set[int]] = {}
+        for name, _, count in asked:
+            counts.setdefault(name, set()).add(count)
+        return {
+            offer: instance
+            or self._by_kind(provider, offer, taken)
+            or _own_name(offer, shared=counts[offer[0]], taken=taken)
+            for offer, instance in known.items()
+        }
+
+    def _by_name(self, provider: str, name: str, accelerator: str, count: int) -> str | None:
+        for instance in (self._aliases.get((provider, _letters(name))), self._named.get((provider, _letters(name)))):
+            node = self._nodes.get(f"{provider}/{instance}")
+            if instance is not None and node is not None and (node.accelerator, node.accelerators) == (
+                accelerator, count,
+            ):  # fmt: skip
+                return instance
+        return None
+
+    def _by_kind(self, provider: str, offer: tuple[str, str, int], taken: set[str]) -> str | None:
+        alike = self._alike.get((provider, offer[1], offer[2]), [])
+        return alike[0] if len(alike) == 1 and alike[0] not in taken else None
+
+
+def _own_name(offer: tuple[str, str, int], *, shared: set[int], taken: Collection[str]) -> str:
+    name, _, count = offer
+    return f"{count}x-{name}" if name in taken or (len(shared) > 1 and count > 1) else name
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())

@@ -1,7 +1,8 @@
 """Store of the prices that refreshes fetched: every observation is kept, and one query selects the newest.
 
 It is `prices/observed.sqlite` in the workspace (tables: `tables.sql`). Each change is one transaction, so a refresh
-that fails half-way changes nothing. Files of earlier versions are imported once (`earlier_files.py`).
+that fails half-way changes nothing. Files of earlier versions are imported once: `prices/observations/PROVIDER.csv` and
+`prices/read/lists.csv`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from planner.adapters.csv_rows import read_rows
+from planner.adapters.documents import read_text
 from planner.adapters.files import check_readable
+from planner.adapters.price_file import COLUMNS, PRICE_LIMIT_BYTES, parse_prices
 from planner.adapters.stored_prices.added_rows import add_list_readings, add_observations
-from planner.adapters.stored_prices.earlier_files import earlier_lists, earlier_observations, has_earlier_files
-from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter
-from planner.adapters.stored_prices.price_search import QUERY, PriceSearch
+from planner.adapters.stored_prices.price_filter import EVERYTHING, QUERY, PriceFilter, PriceSearch
 from planner.errors import StoreError
-from planner.model.prices.offer import TRUST, Price
+from planner.model.prices.offer import TRUST, Price, PriceOrigin
 from planner.model.prices.price_list import ListRead, Unread
 
 if TYPE_CHECKING:  # not loaded if no stored price is read
@@ -226,3 +228,23 @@ def _in_order(prices: Iterable[Price]) -> list[Price]:
 def _place(row: Price) -> list[str]:
     names = "instance_type", "accelerator", "accelerators", "region", "zone", "price_kind"
     return [str(getattr(row, name)) for name in names]
+
+
+def has_earlier_files(folder: Path) -> bool:
+    """Return whether the folder `prices` of a workspace has observations of an earlier version."""
+    return (folder / "observations").is_dir()
+
+
+def earlier_observations(folder: Path) -> Iterator[list[Price]]:
+    """Yield the observations of each provider, in the order of adding. An incomplete last line is skipped."""
+    for path in sorted((folder / "observations").glob("*.csv")):
+        text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
+        whole = text[: text.rfind("\n") + 1] or ",".join(COLUMNS)
+        rows = parse_prices(whole, where=str(path), origin=PriceOrigin.BUNDLED, duplicates=True)
+        yield [row for _, row in rows]
+
+
+def earlier_lists(folder: Path) -> list[ListRead]:
+    """Return which complete lists were read."""
+    path = folder / "read" / "lists.csv"
+    return read_rows(ListRead, path) if path.exists() else []

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from planner.adapters.trainer_logs.log_source import LogSource
-from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive, step_number
+from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, number_or_nan, positive, step_number
 from planner.adapters.trainer_logs.processes import COARSE_S, Point
 from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, TrainerLog, merged, spans_of_points
 from planner.errors import InputError
@@ -97,7 +97,7 @@ def log_of_rows(
     named = columns_of(rows)
     if "step" not in named or not rows:
         return None
-    losses = [number(row[named["loss"]]) for row in rows if _filled(row, named.get("loss"))]
+    losses = tuple(number_or_nan(row[named["loss"]]) for row in rows if _filled(row, named.get("loss")))
     spans, doubts = _spans(rows, named)
     if not spans:
         return None
@@ -111,7 +111,7 @@ def log_of_rows(
         framework=framework,
         spans=tuple(spans),
         facts=merged(facts or Facts(), said),
-        losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        losses=losses,
         used_lines=len(rows) - (unread := _unread(rows, named)),
         skipped_lines=unread,
         rates_alone=bool(doubts) and doubts[0] == RATES_ALONE and all(span.tokens == 1.0 for span in spans),

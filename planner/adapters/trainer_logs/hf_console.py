@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number
+from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number, number_or_nan
 from planner.adapters.trainer_logs.progress_bar import LONGEST_LINE, BarState, bar_states, notebook_state, training_bar
 from planner.adapters.trainer_logs.rollout_figures import OF_ROLLOUTS
 from planner.adapters.trainer_logs.trainer_log import Facts
@@ -48,7 +48,7 @@ class Console:
 
     states: list[BarState] = field(default_factory=list)
     evaluation_lines: list[int] = field(default_factory=list)
-    losses: list[float | None] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
     totals: dict[str, Any] = field(default_factory=dict)
     said: dict[str, int] = field(default_factory=dict)
     stamped: list[tuple[int, float]] = field(default_factory=list)
@@ -179,7 +179,7 @@ def _take(console: Console, figures: dict[str, str], place: int) -> None:
     elif any(name.startswith("eval_") for name in figures):
         console.evaluation_lines.append(place)
     elif "loss" in figures:
-        console.losses.append(number(figures["loss"]))
+        console.losses.append(number_or_nan(figures["loss"]))
         if any(name in figures for name in OF_ROLLOUTS):
             console.rollouts.append(figures)
         console.figures |= figures.keys()

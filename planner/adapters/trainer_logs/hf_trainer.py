@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.adapters.mapping_text import Json
+from planner.adapters.trainer_logs.config_keys import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.hf_console import Console, read_console
-from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
-from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.preference_figures import objective_of_figures
-from planner.adapters.trainer_logs.rollout_figures import rollouts_of
+from planner.adapters.trainer_logs.numbers_in_text import count, number, number_or_nan, positive
+from planner.adapters.trainer_logs.progress_bar import bar_states, training_bar
+from planner.adapters.trainer_logs.rollout_figures import objective_of_figures, rollouts_of
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import (
     ONLY_TOTALS,
@@ -96,7 +96,7 @@ def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...
     entries = _history(state)
     figures = {name for entry in entries for name in entry} | console.figures
     facts = replace(facts, objective=facts.objective or objective_of_figures(figures))
-    losses = [number(entry.get("loss")) for entry in entries if "loss" in entry] or console.losses
+    losses = [number_or_nan(entry.get("loss")) for entry in entries if "loss" in entry] or console.losses
     counted = [(int(number(entry.get("step")) or 0), number(entry.get("num_tokens"))) for entry in entries]
     tokens = [(step, found) for step, found in counted if found] or console.tokens
     whole, of_whole = _total(totals, state, entries)
@@ -129,7 +129,7 @@ def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...
         contradictions=said.contradictions(),
         resolution_s=BAR_RESOLUTION_S if spans else 0.0,
         facts=replace(facts, padded=not tokens and facts.padded is not False),
-        losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        losses=tuple(losses),
         rollouts=rollouts,
         doubts=tuple(doubts),
         files=files,
@@ -212,3 +212,22 @@ def _facts_of_state(state: Json, micro_batch: int | None) -> Facts:
     batch = count(state.get("train_batch_size"))
     of_several = micro_batch is not None and batch is not None and batch % micro_batch == 0
     return Facts(micro_batch=micro_batch if of_several else batch, planned_steps=planned)
+
+
+def read_lone_bar(source: LogSource) -> list[TrainerLog]:
+    """Read a tqdm progress bar without any hint of the trainer, in a file that the user named.
+
+    Returns the training of the bar that was shown for longest. Folders give none, because every program draws bars.
+    """
+    return source.each_console(_lone_bar_log) if source.lone else []
+
+
+def _lone_bar_log(source: LogSource, name: str) -> TrainerLog | None:
+    states = [state for place, line in enumerate(source.lines(name)) for state in bar_states(line, place)]
+    spans, doubts = spans_between([(state.done, state.elapsed_s) for state in training_bar(states, None)])
+    if not spans:
+        return None
+    return TrainerLog(
+        format="progress-bar", framework=None, spans=tuple(spans), resolution_s=BAR_RESOLUTION_S,
+        facts=Facts(padded=True), doubts=tuple(doubts), files=(name,),
+    )  # fmt: skip

@@ -9,9 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from planner.adapters.trainer_logs.config_keys import facts_of_config
+from planner.adapters.trainer_logs.config_keys import AXOLOTL, facts_of_config, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.csv_columns import MOST_ROWS, is_known, log_of_rows
-from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count
 from planner.adapters.trainer_logs.statements import Statements

@@ -56,6 +56,12 @@ def positive(value: object) -> float | None:
     return found if found is not None and found > 0 else None
 
 
+def number_or_nan(value: object) -> float:
+    """Return a number, or NaN if there is none. The loss of a diverged step thus keeps its place in the series."""
+    found = number(value)
+    return float("nan") if found is None else found
+
+
 def step_number(value: object) -> int | None:
     """Return a step, also from `5/400` as ms-swift writes it."""
     found = number(value.partition("/")[0] if isinstance(value, str) else value)

@@ -1,8 +1,8 @@
-"""Figures of a step with rollouts, by the names that trainers give them."""
+"""Figures that only some methods log: those of a step with rollouts, and those that tell the objective."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from statistics import fmean
 
 from planner.adapters.trainer_logs.numbers_in_text import number
@@ -48,3 +48,24 @@ def rollouts_of(steps: Iterable[Mapping[str, object]]) -> RolloutLog | None:
     means = {key: fmean(values) for key, values in found.items()}
     kept = {key: value for key, value in means.items() if value > 0 or key in ("stopped_share", "divergence")}
     return RolloutLog.model_validate(kept | {"phase_seconds": {name: fmean(each) for name, each in phases.items()}})
+
+
+_LOGGED_BY = (
+    ("log_odds_ratio", "orpo"),
+    ("kl", "kto"),
+    ("rewards/margins", "dpo"),
+    ("min_reward", "rm"),
+)
+"""Figures in order of priority: ORPO logs margins too, and only KTO logs the Kullback-Leibler term as `kl`."""
+REWARDS = "rewards/chosen"
+"""Figure that every method on pairs or judged answers logs, except reward models."""
+
+
+def objective_of_figures(names: Set[str]) -> str | None:
+    """Return the objective that logs such figures, as the trainer calls it; None for next-token training or if unknown.
+
+    CPO and SimPO log the same as DPO. A configuration beside the log tells them apart.
+    """
+    if REWARDS not in names and "min_reward" not in names:
+        return None
+    return next((objective for figure, objective in _LOGGED_BY if figure in names), None)

@@ -12,23 +12,9 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import Facts
-from planner.adapters.training_files import (
-    accelerate,
-    axolotl,
-    deepspeed,
-    hf_arguments,
-    llama_factory,
-    megatron,
-    ms_swift,
-    sbatch,
-    skypilot,
-    torchtitan,
-    torchtune,
-    verl,
-)
+from planner.adapters.training_files import hf_trainers, launchers, own_loop_trainers
 from planner.adapters.training_files.commands import Command, command_of, launched
-from planner.adapters.training_files.keys import Keys
-from planner.adapters.training_files.spellings import offload_of_file_name, strategy_of_file_name
+from planner.adapters.training_files.keys import Keys, offload_of_file_name, put, strategy_of_file_name
 from planner.errors import InputError
 
 FIX = "Name the file of a trainer: docs/workloads.md lists the formats."
@@ -45,15 +31,19 @@ class MappingFormat(NamedTuple):
     facts: Callable[[Mapping[str, Any]], Facts]
 
 
-FORMATS = tuple(
-    MappingFormat(name, module.reads, module.facts)
-    for name, module in (
-        ("SkyPilot task", skypilot), ("verl", verl), ("torchtitan", torchtitan), ("torchtune", torchtune),
-        ("axolotl", axolotl),
-        ("accelerate", accelerate), ("DeepSpeed", deepspeed), ("ms-swift", ms_swift), ("LLaMA-Factory", llama_factory),
-        ("HF Trainer", hf_arguments), ("Megatron-LM", megatron),
-    )
-)  # fmt: skip
+FORMATS = (
+    MappingFormat("SkyPilot task", launchers.is_skypilot, launchers.skypilot_facts),
+    MappingFormat("verl", own_loop_trainers.is_verl, own_loop_trainers.verl_facts),
+    MappingFormat("torchtitan", own_loop_trainers.is_torchtitan, own_loop_trainers.torchtitan_facts),
+    MappingFormat("torchtune", own_loop_trainers.is_torchtune, own_loop_trainers.torchtune_facts),
+    MappingFormat("axolotl", hf_trainers.is_axolotl, hf_trainers.axolotl_facts),
+    MappingFormat("accelerate", launchers.is_accelerate, launchers.accelerate_facts),
+    MappingFormat("DeepSpeed", launchers.is_deepspeed, launchers.deepspeed_facts),
+    MappingFormat("ms-swift", hf_trainers.is_ms_swift, hf_trainers.ms_swift_facts),
+    MappingFormat("LLaMA-Factory", hf_trainers.is_llama_factory, hf_trainers.llama_factory_facts),
+    MappingFormat("HF Trainer", hf_trainers.is_hf_trainer, hf_trainers.hf_trainer_facts),
+    MappingFormat("Megatron-LM", own_loop_trainers.is_megatron, own_loop_trainers.megatron_facts),
+)
 """Formats in order: specific ones before those whose keys others share."""
 
 
@@ -76,13 +66,7 @@ class NamedFile(NamedTuple):
         only = LAUNCHERS_OPTIONS if found.name in OF_LAUNCHERS else self.arguments
         changed: dict[str, Any] = dict(data)
         for name in (name for name in self.arguments if name in only):
-            *folders, last = name.split(".")
-            place = changed
-            for folder in folders:
-                inner = place.get(folder)
-                place[folder] = dict(inner) if isinstance(inner, Mapping) else {}
-                place = place[folder]
-            place[last] = self.arguments[name]
+            put(changed, name, self.arguments[name])
         return changed
 
     def is_of_trainer(self) -> bool:
@@ -157,16 +141,16 @@ def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
     path = file.path
     if path.suffix.lower() in SCRIPTS:
         text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
-        asked = sbatch.facts(text) if sbatch.reads(text) else Facts()
+        asked = launchers.sbatch_facts(text) if launchers.is_sbatch(text) else Facts()
         said.add(asked, path.name)
-        return _add_command(said, command_of(text, sbatch.variables(asked)), path)
+        return _add_command(said, command_of(text, launchers.sbatch_variables(asked)), path)
     data = file.changed(_mapping(path))
     found = format_of(data)
     if found is None:
         raise InputError(f"{path}: is no file of a training that is known.", fix=FIX)
     said.add(found.facts(data), path.name)
     if found.name == "SkyPilot task":
-        return _add_command(said, command_of(str(data.get("run")), skypilot.variables(data)), path)
+        return _add_command(said, command_of(str(data.get("run")), launchers.skypilot_variables(data)), path)
     named = Keys(data).text("deepspeed", "deepspeed_config.deepspeed_config_file")
     return [NamedFile(_beside(path, named))] if named else []
 
@@ -180,9 +164,10 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
         said.add(facts, path.name)
     said.add(Facts(objective=command.objective), path.name)
     files = [NamedFile(_beside(path, name), command.arguments) for name in command.files]
-    found = ms_swift if command.is_of_swift else format_of(command.arguments)
-    if found is not None and not any(file.is_of_trainer() for file in files):
-        trained = found.facts(command.arguments)
+    found = format_of(command.arguments)
+    read = hf_trainers.ms_swift_facts if command.is_of_swift else found and found.facts
+    if read is not None and not any(file.is_of_trainer() for file in files):
+        trained = read(command.arguments)
         counted = facts.devices is not None  # by the launcher
         said.add(replace(trained, devices=None) if counted else trained, path.name)
     for missing in (file.path.name for file in files if not file.path.is_file()):

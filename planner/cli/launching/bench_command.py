@@ -1,8 +1,11 @@
-"""`planner bench WORKLOAD`: measures this machine with the standard benchmark."""
+"""`planner bench WORKLOAD`: measures this machine with the standard benchmark, and shows its progress."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,14 +23,13 @@ from planner.cli.launching.bench_options import (
     read_counts,
     read_settings,
 )
-from planner.cli.launching.bench_progress import BenchProgress
 from planner.cli.launching.launch_options import AnswerOption
 from planner.cli.output import HomeOption, JsonFlag, TableOptions, check_positive
 from planner.cli.registration import command, command_app
-from planner.cli.runs.run_summary import summary
-from planner.cli.runs.scaling_output import print_scaling
+from planner.cli.runs.run_summary import print_scaling, summary
 from planner.cli.stop_signals import StopSignal, stop_signals
 from planner.cli.streams import print_document, say
+from planner.cli.visible_output import Drawn
 from planner.errors import InputError, StoppedError, StoreError
 from planner.launcher.bench import bench as benchmarks
 from planner.launcher.bench import local
@@ -36,6 +38,7 @@ from planner.launcher.bench.bench_settings import BenchSettings
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload
+from planner.text.visible_text import visible_text
 from planner.use_cases import catalogs, networks, runs
 from planner.use_cases.expectations import expect_from, most_micro_batch, start_micro_batch
 
@@ -185,3 +188,50 @@ def _sweep(
         asked = replace(settings, devices=count, micro_batch=chosen, search_micro_batch=search)
         records.append(_measure(target, asked, home, answer_id=answer_id, base=records[0] if records else None))
     return runs.scaling_of(records)
+
+
+REDRAW_EVERY_S = 0.5
+ERASED = "\r\x1b[2K"
+
+
+class BenchProgress:
+    """Sentences and steps of a running benchmark, on stderr."""
+
+    def __init__(self) -> None:
+        self._on_terminal = sys.stderr.isatty()
+        self._drawn = False
+        self._next_s = 0.0
+        self._phase: object = None
+
+    def say(self, text: str) -> None:
+        """Print a sentence on its own line."""
+        self.close()
+        self._phase = None  # the next start prints its phases again
+        say(text)
+
+    def step(self, step: Mapping[str, object]) -> None:
+        """Show a step: on a terminal in place of the step before it, elsewhere only the first step of a phase."""
+        if not self._on_terminal:
+            if step["phase"] != self._phase:
+                say(f"  {_step_text(step)}")
+        elif time.monotonic() >= self._next_s:
+            self._next_s = time.monotonic() + REDRAW_EVERY_S
+            width = shutil.get_terminal_size().columns - 1  # a line that wraps cannot be rewritten
+            sys.stderr.write(Drawn(ERASED + visible_text(f"  {_step_text(step)}")[:width]))
+            sys.stderr.flush()
+            self._drawn = True
+        self._phase = step["phase"]
+
+    def close(self) -> None:
+        """Erase the line of the last step."""
+        if self._drawn:
+            sys.stderr.write(Drawn(ERASED))
+            sys.stderr.flush()
+            self._drawn = False
+
+
+def _step_text(step: Mapping[str, object]) -> str:
+    unit = "images" if "images" in step else "tokens"
+    seconds, done = float(str(step["seconds"])), float(str(step[unit]))
+    rate = done / seconds if seconds > 0 else 0.0
+    return f"{step['phase']} step {step['step']}: {seconds:.3f} s, {rate:,.4g} {unit}/s"

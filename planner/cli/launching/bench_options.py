@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from planner.cli.launching.secret_options import check_no_secret
+from planner.cli.launching.launch_options import check_no_secret
 from planner.cli.output import check_positive
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption, StrategyOption, WorkloadOptions
 from planner.errors import InputError

@@ -1,4 +1,4 @@
-"""`planner launch WORKLOAD --on TARGET`: the benchmark on any machine, the bill first."""
+"""`planner launch` runs the benchmark on any machine, the bill first; `planner task` prints its SkyPilot task."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from planner.cli.launching.bench_options import (
 )
 from planner.cli.launching.launch_options import AnswerOption, LaunchLimitOptions, TargetOptions, read_terms
 from planner.cli.launching.launch_screen import planned_lines
-from planner.cli.launching.launch_watch import conclude, watched
+from planner.cli.launching.launch_view import conclude, watched
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, RefusedError
 from planner.launcher.documents import LaunchDocument, PlannedLaunch
 from planner.launcher.plan.guard import LaunchLimits, worst_total_usd
+from planner.launcher.plan.task import task_yaml
 from planner.use_cases import catalogs
+from planner.use_cases.launching.launch_documents import by_hand, planned_document, state_of
 from planner.use_cases.launching.launch_plan import Planned, plan_launches
-from planner.use_cases.launching.launches import Launches, planned_document, state_of
-from planner.use_cases.probes import probe_settings
+from planner.use_cases.launching.launches import Launches
+from planner.use_cases.runs import probe_settings
 
 app = command_app()
 
@@ -185,3 +187,33 @@ def _say_how_to_launch(planned: list[Planned]) -> None:
     say("Nothing was launched. To launch, add --yes.")
     if any(launch_plan.launch.target.through_sky for launch_plan in planned) and find_spec("sky") is None:
         say("This launch needs SkyPilot; install it with: pip install 'training-planner[launch]'")
+
+
+@command(app, example="planner task gpt-305m --on aws/p4d.24xlarge > task.yaml")
+def task(
+    workload: BenchWorkloadOptions,
+    on: Annotated[str, typer.Option("--on", metavar="TARGET", help="One target, as in planner launch")],
+    training: BenchTrainingOptions,
+    measurement: MeasurementOptions,
+    target: TargetOptions,
+    home: HomeOption = None,
+) -> None:
+    """Print the SkyPilot task of a launch, to run by hand.
+
+    Run it with: sky launch task.yaml
+    """
+    terms = read_terms(target)
+    settings = read_settings(workload, training, measurement, here=False)
+    workload.check()
+    (planned,) = plan_launches(
+        workload.workload,
+        [on],
+        terms,
+        settings,
+        layers=workload.layers,
+        seq_len=workload.seq_len,
+        home=home,
+        now=datetime.now(tz=UTC),
+    )
+    document, header = by_hand(planned.launch)
+    sys.stdout.write(task_yaml(document, header=header))

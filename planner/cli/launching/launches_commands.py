@@ -10,8 +10,16 @@ from typing import Annotated
 import typer
 
 from planner.cli.launching.launch_screen import bill_lines
-from planner.cli.launching.launch_view import bill_rows, reaped_rows, state_rows
-from planner.cli.launching.launch_watch import conclude, end_badly, end_badly_if_unread, not_down, watched
+from planner.cli.launching.launch_view import (
+    bill_rows,
+    conclude,
+    end_badly,
+    end_badly_if_unread,
+    not_down,
+    reaped_rows,
+    state_rows,
+    watched,
+)
 from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say
@@ -20,11 +28,11 @@ from planner.launcher.documents import FoundResource, LaunchesDocument, LaunchSt
 from planner.launcher.drive.unwritten import fault_text
 from planner.launcher.ledger.entry import State
 from planner.redact import clean
-from planner.use_cases.launching.launch_costs import bill_document
+from planner.use_cases.launching.launch_documents import bill_document, open_ids, planned_document, state_of
 from planner.use_cases.launching.launch_plan import Planned
-from planner.use_cases.launching.launches import Launches, open_ids, planned_document, state_of
+from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_reap import reap as reap_launches
-from planner.use_cases.launching.launches_unread import take_down_by_id, to_take_down
+from planner.use_cases.launching.launches_reap import take_down_by_id, to_take_down
 
 UNDER_WAY = (State.PLANNED, State.SUBMITTED, State.RUNNING)
 """States in which a launch may be left for now, because its job is not over."""

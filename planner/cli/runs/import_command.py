@@ -17,7 +17,7 @@ from planner.cli.workload_options import LoraRankOption, LoraTargetsOption
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
-from planner.present.audit_screen import audited_lines
+from planner.present.run_check_screen import audited_lines
 from planner.present.table import quantity_text
 from planner.use_cases import catalogs
 from planner.use_cases.importing.imported_runs import Imported, import_runs

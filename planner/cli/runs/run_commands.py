@@ -1,4 +1,4 @@
-"""`planner runs add|import|list|show|scaling|ratio|export`."""
+"""`planner runs add|import|list|show|scaling|ratio|export`, and `planner check-run`: is a run normal?"""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ import typer
 
 from planner import clock
 from planner.adapters.files import write_text
-from planner.cli.output import Format, HomeOption, JsonFlag, TableOptions
+from planner.adapters.stored_prices.price_filter import NOTHING
+from planner.cli.output import DetailsFlag, Format, HomeOption, JsonFlag, TableOptions, print_lines, screen_width
 from planner.cli.registration import command, command_app, command_group
-from planner.cli.runs.import_command import import_logs
-from planner.cli.runs.scaling_output import print_scaling
+from planner.cli.runs.import_command import FactOptions, import_logs
+from planner.cli.runs.run_summary import print_scaling
 from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.evidence.run import RunRecord
+from planner.present.run_check_screen import run_check_lines
 from planner.present.table import WRITERS, origin_of, probe_rows, quantity_text, run_rows
-from planner.use_cases import catalogs, runs
+from planner.use_cases import answer_ids, catalogs, runs
 from planner.use_cases.expectations import expect_from
+from planner.use_cases.importing.check_run import check_run
+from planner.use_cases.importing.imported_runs import run_named
 from planner.use_cases.launching.launch_plan import by_hand_record
-from planner.use_cases.run_files import probe_in, read_result, records_in
+from planner.use_cases.runs import probe_in, read_result, records_in
 
 app = command_app()
 runs_group = command_group(app, "runs", "List, add, compare and export measured runs.")
@@ -174,3 +178,25 @@ def export(
 
 def _runs_document(records: list[dict[str, object]], **beside: list[dict[str, object]]) -> str:
     return json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": records, **beside}, indent=1)
+
+
+@command(app, "check-run", example="planner check-run out/ --workload llama3-8b --accelerator RTX-3090 --gpus 2")
+def check(
+    run: Annotated[str, typer.Argument(metavar="PATH|ID", help="A log, a result, or a run's id")],
+    facts: FactOptions,
+    *,
+    details: DetailsFlag = False,
+    as_json: JsonFlag = False,
+    home: HomeOption = None,
+) -> None:
+    """Check whether a run is as fast as it should be, and why not.
+
+    Compares it with published runs; names what may hold it back, what each fix gives, and the cheapest test.
+    """
+    catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
+    document = check_run(run_named(run, facts.stated(), catalog), catalog)
+    answer_ids.keep(document, today=clock.today())
+    if as_json:
+        print_document(document)
+    else:
+        print_lines(run_check_lines(document, width=screen_width(), details=details))

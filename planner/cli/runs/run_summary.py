@@ -1,13 +1,16 @@
-"""Summary of a benchmark in a few lines: rate, batch, utilization, verdict in one sentence, and what to do next."""
+"""What a benchmark prints at its end: a summary in a few lines, or a table of scaling."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from planner.cli.output import TableOptions
+from planner.cli.streams import print_document, say
 from planner.launcher.collect.device_use import gain_of_doubling
+from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
-from planner.present.table import quantity_text
+from planner.present.table import quantity_text, scaling_rows
 
 
 def summary(record: RunRecord, path: Path | str, *, quick: bool = False) -> list[str]:
@@ -82,3 +85,25 @@ def _calibrated(calibration: dict[str, Any]) -> list[str]:
     if pairs:
         figures.append(f"between devices {min(pairs):.4g} to {max(pairs):.4g} GB/s")
     return figures
+
+
+def print_scaling(document: SweepDocument, output: TableOptions) -> None:
+    """Print one JSON document, or the table with its doubts and notes."""
+    if output.json:
+        print_document(document)
+    else:
+        output.print_rows(scaling_rows(document), title=_title(document))
+    for doubt in document.doubts:
+        say(f"Doubt: {doubt}.")
+    for note in document.notes:
+        say(f"Note: {note}.")
+
+
+def _title(document: SweepDocument) -> str:
+    parts = [
+        document.strategy.value if document.strategy else None,
+        document.precision.value if document.precision else None,
+        f"micro-batch {document.micro_batch}" if document.micro_batch else None,
+        f"{document.seq_len} tokens" if document.seq_len else None,
+    ]
+    return ", ".join([f"{document.workload} on {document.accelerator}", *(part for part in parts if part)])

@@ -26,7 +26,7 @@ from planner.decide.recommend.compare import compare
 from planner.decide.recommend.mix import best_mix, with_mix
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
-from planner.decide.recommend.row_notes import term_note, waiting_note
+from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
 from planner.decide.recommend.wording import name_of
 from planner.duration.calendar import Calendar
 from planner.model.answer.campaign import SimulatedCampaign
@@ -193,8 +193,9 @@ def _notes(
     """Return the notes that `compare` has too, and one on options that were not examined."""
     until = hours_to(case.limits, today=case.today)
     order = ranked(options, case.limits, deadline_hours=until)
-    waits = waiting_note(order, case.limits, deadline_hours=until)
-    term = term_note(recommended, order, Phrases(case.limits, case.plan.currency))
+    phrases = Phrases(case.limits, case.plan.currency)
+    waits = waiting_note(order, phrases, deadline_hours=until)
+    term, rules = term_note(recommended, order, phrases), rule_notes(recommended, order, phrases)
     rate = old_rate_note(case.plan.currency, today=case.today)
     unmeasured = NOT_MEASURED if case.limits.prefer is Prefer.TIME else None
-    return tuple(filter(None, (rate, waits, term, unmeasured, left_out)))
+    return tuple(filter(None, (rate, *rules, waits, term, unmeasured, left_out)))

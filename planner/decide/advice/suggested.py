@@ -9,6 +9,7 @@ from planner.decide.advice.launch_words import AskedPlan, launch_words, probe_wo
 from planner.decide.advice.measuring import ValuedRun
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.recommendation import SuggestedMeasurement
+from planner.model.currency import Currency
 
 
 def worth_making(run: ValuedRun) -> bool:
@@ -30,7 +31,7 @@ def suggested(
         else launch_words(case, run.paced, run.option, plan=asked)
     )
     price = run.probe.usd if by_probe and run.probe is not None else run.usd
-    usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
+    usd = about_text(price, case.plan.currency)
     action = "Probe {} for two minutes" if by_probe else "Measure {} with one 20-minute run"
     because = f": it {decides}" if decides else ""
     return SuggestedMeasurement(
@@ -45,6 +46,12 @@ def suggested(
         probe_usd=None if run.probe is None else run.probe.usd,
         probe_worth_usd=None if run.probe is None else run.probe.worth_usd,
     )
+
+
+def about_text(usd: float, currency: Currency | None) -> str:
+    """Write an amount to the whole unit of the plan's currency."""
+    amount, code = (usd, "USD") if currency is None else (usd * currency.per_usd, currency.code)
+    return f"about {amount:,.0f} {code}" if amount >= 1 else f"under 1 {code}"
 
 
 def _probe_is_better(run: ValuedRun) -> bool:

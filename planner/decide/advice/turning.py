@@ -11,6 +11,7 @@ from planner.decide.advice.inputs import MovedInput, Options
 from planner.decide.recommend.wording import name_of
 from planner.errors import InputError
 from planner.model.answer.recommendation import InputSwing, TurningPoint
+from planner.model.currency import Currency
 
 LOOKED_AT = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Factors by which an input is moved in both directions to find a change."""
@@ -61,7 +62,7 @@ def turning_points(case: Case, options: Options, moved: MovedInput) -> list[Turn
             then = case.decide(_at(moved.options_at, value))
             if then.answer != before.answer:
                 at, then = _between(case, moved, (same, value), before, then)
-                found.append(_point(moved, at, then, names))
+                found.append(_point(moved, at, then, names, case.plan.currency))
                 break
             same = value
     return found
@@ -100,31 +101,48 @@ def _rounded(moved: MovedInput, value: float) -> float:
     return max(1.0, float(round(value))) if moved.whole else value
 
 
-def _point(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) -> TurningPoint:
+def _point(
+    moved: MovedInput, at: float, then: Decision, names: dict[str, str], currency: Currency | None
+) -> TurningPoint:
     side: Literal["above", "below"] = "above" if at > moved.range.value else "below"
     return TurningPoint(
         input=moved.name, option=moved.option.id if moved.option else None, unit=moved.unit,
-        today=moved.range.value, at=at, side=side, then=then.answer, sentence=_sentence(moved, at, then, names),
+        today=moved.range.value, at=at, side=side, then=then.answer,
+        sentence=turning_sentence(moved, at, then, names, currency),
     )  # fmt: skip
 
 
-def _sentence(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) -> str:
-    """Write a turning point in at most twenty words: `Lambda, 1x H100 wins above 0.41 USD a kWh; today 0.15.`"""
+def turning_sentence(
+    moved: MovedInput, at: float, then: Decision, names: dict[str, str], currency: Currency | None
+) -> str:
+    """Write a turning point in at most twenty words: `Lambda, 1x H100 wins above 0.41 USD a kWh (now 0.15).`
+
+    One within 1 % of today's value, which the search finds no more exactly, has no value of its own.
+    """
     today, above = moved.range.value, at > moved.range.value
+    near = abs(at / today - 1) < NEARLY
     wins = f"{names.get(then.answer or '', '')} wins" if then.recommended else "no option keeps the limits"
     side = "above" if above else "below"
     if moved.name == "speed" and moved.option is not None:
-        if abs(at / today - 1) < NEARLY:
+        if near:
             return f"If {name_of(moved.option)} is any {'faster' if above else 'slower'} than estimated, {wins}."
         times = f"{'over' if above else 'under'} {at / today:.3g} times as fast as estimated"
         return f"If {name_of(moved.option)} is {times}, {wins}."
     if moved.name == "price" and moved.option is not None:
-        usd = f"{short_number(at)} USD an hour (now {short_number(today)})"
-        return f"If {name_of(moved.option)} costs {side} {usd}, {wins}."
-    unit = {"electricity": "USD a kWh", "preemption": "preemptions an hour"}.get(moved.name, moved.unit)
-    where = f"from {at:,.0f}" if moved.whole and above else f"{side} {short_number(at)}"
-    where = f"up to {at:,.0f}" if moved.whole and not above else where
-    return f"{wins[0].upper()}{wins[1:]} {where} {unit} (now {short_number(today)})."
+        usd = f"{side} {short_number(at)} USD an hour (now {short_number(today)})"
+        usd = f"just {side} its {short_number(today)} USD an hour" if near else usd
+        return f"If {name_of(moved.option)} costs {usd}, {wins}."
+    unit = {"preemption": "preemptions an hour"}.get(moved.name, moved.unit)
+    if moved.name == "electricity":  # a household compares it with its own bill
+        rate, code = (1.0, "USD") if currency is None else (currency.per_usd, currency.code)
+        at, today, unit = at * rate, today * rate, f"{code} a kWh"
+    wins = f"{wins[0].upper()}{wins[1:]}"
+    if moved.whole:
+        unit = unit.removesuffix("s") if at == 1 else unit
+        return f"{wins} {'from' if above else 'up to'} {at:,.0f} {unit} (now {today:,.0f})."
+    if near:
+        return f"{wins} just {side} the {short_number(today)} {unit} of now."
+    return f"{wins} {side} {short_number(at)} {unit} (now {short_number(today)})."
 
 
 def short_number(number: float) -> str:

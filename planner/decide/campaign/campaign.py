@@ -10,10 +10,10 @@ from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, BilledTrainings
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, TERM_HOURS
 from planner.cost.cloud.credits import with_credits
-from planner.cost.ownership.life import leased_hours, life_reasons
+from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
-from planner.decide.campaign.held import bought, campaign_money, kept_entries
+from planner.decide.campaign.held import bought, campaign_money, held_hours, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
 from planner.decide.campaign.turns import between_turns, with_turns
@@ -142,10 +142,10 @@ def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
-    """Return the usable hours of a block, of its stated window, of a lease, or of an allocation's node-hours."""
-    leased = leased_hours(estimated.resolved)
-    if not math.isinf(leased):
-        return leased
+    """Return the usable hours of a block, a window, a lease, a paid term, or of an allocation's node-hours."""
+    held = held_hours(estimated)
+    if not math.isinf(held):
+        return held
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:
         return max(0.0, window.hours - BLOCK_LAST_HOURS)
@@ -233,16 +233,11 @@ def window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, .
 
     `surely` are the hours that it stays under with the confidence. Runs end half an hour before a window does.
     """
-    rates = estimated.rates
-    if rates is not None and rates.committed and 0 < rates.terms.minimum_hours < surely:
-        paid = rates.terms.minimum_hours
-        text = f"its paid term holds {paid:,.0f} h; the campaign may take {surely:,.0f} h"
-        figures = {"window_hours": paid, "run_hours": surely}
-        return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
-    leased = leased_hours(estimated.resolved)
-    if leased < surely:
-        text = f"its lease holds {leased:,.0f} h; the campaign may take {surely:,.0f} h"
-        figures = {"window_hours": leased, "run_hours": surely}
+    held = held_hours(estimated)
+    if held < surely:
+        what = "lease" if estimated.rates is None else "paid term"
+        text = f"its {what} holds {held:,.0f} h; the campaign may take {surely:,.0f} h"
+        figures = {"window_hours": held, "run_hours": surely}
         return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is None or surely <= window.hours - BLOCK_LAST_HOURS:

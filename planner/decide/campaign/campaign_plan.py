@@ -122,7 +122,7 @@ class CampaignPlan:
     """Credits by the provider whose bills they pay, with the hours from `start` for which they last."""
     hours: Quantity
     """Hours from the start to the end of the last run."""
-    gap: float
+    gap: float | None
     """Largest distance of the objective from the optimum, as a share of it; 0 if the optimum is proven."""
 
     @property

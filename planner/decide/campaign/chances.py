@@ -17,8 +17,6 @@ from planner.quantity.formula import named, stated
 if TYPE_CHECKING:
     from planner.decide.outcomes.outcomes import Outcomes
 
-ROUNDING = 0.005
-"""A chance that is lower by less counts as reached, because ranges and samples are not exact to half a percent."""
 MEDIAN = 0.5
 
 
@@ -67,9 +65,9 @@ def with_chances(
             "hours_confident": hours,
             "waiting_usd": 0.0 if hours is None else (limits.waiting_usd_per_hour or 0.0) * hours,
             "done_by_confident": None if hours is None else calendar.last_day(hours),
-            "meets_deadline": _meets(in_time, confidence) if timed else timeless or None,
-            "within_budget": _meets(in_budget, confidence) if priced else None,
-            "keeps_both": None if both is None else both >= confidence - ROUNDING,
+            "meets_deadline": reaches(in_time, confidence) if timed else timeless or None,
+            "within_budget": reaches(in_budget, confidence) if priced else None,
+            "keeps_both": None if both is None else reaches(both, confidence),
         }
     )
 
@@ -106,5 +104,10 @@ def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float
     return named("usd_confident", likely * factor, "USD", "it stays under this with the plan's confidence")
 
 
-def _meets(chance: float | None, confidence: float) -> bool:
+def reaches(chance: float | None, confidence: float) -> bool:
+    """Return whether a limit holds with the plan's confidence; a limit that the plan lacks (None) always does.
+
+    The day and the cost at the confidence are quantiles of the same samples. With any tolerance they could lie beyond
+    the limits of a plan that counts as kept.
+    """
     return chance is None or chance >= confidence

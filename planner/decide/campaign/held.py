@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.cloud.cost_by_hours import credits_at
+from planner.cost.ownership.life import leased_hours
 from planner.cost.ownership.purchase import keeping, lease_term, left, pay_now
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.campaign import CostByHours
@@ -35,6 +36,13 @@ class CampaignMoney:
     taken_off_usd: Quantity | None
     left_usd: Quantity | None
     full_usd: Quantity | None
+
+
+def held_hours(estimated: EstimatedOption) -> float:
+    """Return the hours for which its machines are held: a lease, or a term that is paid already; infinite otherwise."""
+    rates, leased = estimated.rates, leased_hours(estimated.resolved)
+    paid_term = rates is not None and rates.committed and rates.terms.once
+    return min(leased, rates.terms.minimum_hours) if rates is not None and paid_term else leased
 
 
 def kept_entries(estimated: EstimatedOption, *, nodes: int, days: int | None) -> list[UnroundedLine]:

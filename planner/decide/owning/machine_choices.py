@@ -52,7 +52,9 @@ def choices(
     """Return the choices for the site's yearly work, the cheapest per training first; empty if no speed is known.
 
     The work is that of the site as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
-    Keeping counts the machine's sale value as its capital, so selling and renting costs the rent alone.
+    Keeping counts the machine's sale value as its capital, so selling and renting costs the rent alone. Rents count by
+    the price of the hour alone, without set-up, storage or the unused hours of a block: USD of a training = USD of the
+    year / its trainings.
     """
     work = _trainings_per_node_year(owned)
     if work is None:
@@ -77,7 +79,7 @@ def choices(
         laid_out.append(_owned(kind, other, needed, work * nodes, spent, currency))
     hours = nodes * busy_gpu_hours_per_year(inputs)
     for rental in rentals:
-        if rental.usd_per_owned_gpu_hour is not None and rental.usd_per_training is not None:
+        if rental.usd_per_owned_gpu_hour is not None:
             laid_out.append(_rented(rental, hours, work * nodes, proceeds if already else None, currency))
     return tuple(sorted(laid_out, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
 
@@ -129,10 +131,11 @@ def _rented(
 ) -> OwnOrRentChoice:
     rent = rental.usd_per_owned_gpu_hour
     assert rent is not None
-    assert rental.usd_per_training is not None
     value = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(gpu_hours)
     source = f"{gpu_hours:,.0f} busy GPU-hours of ours a year x {rent.value:.4g} USD; {rent.source}"
     year = derived(value, Unit.USD_PER_YEAR, rent, source=source)
+    source = f"{year.value:,.0f} USD a year / {trainings:.4g} trainings; {source}"
+    training = derived(value.scaled(1 / trainings), Unit.USD, rent, source=source)
     return OwnOrRentChoice(
         kind=ChoiceKind.RENT if proceeds is None else ChoiceKind.SELL_AND_RENT,
         id=rental.id,
@@ -141,8 +144,8 @@ def _rented(
         trainings_per_year=trainings,
         usd_per_year=year,
         local_per_year=local_amount(year, currency),
-        usd_per_training=rental.usd_per_training,
-        local_per_training=local_amount(rental.usd_per_training, currency),
+        usd_per_training=training,
+        local_per_training=local_amount(training, currency),
         usd_upfront=None if proceeds is None else -proceeds,
         why_not=None,
     )

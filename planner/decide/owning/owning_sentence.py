@@ -12,7 +12,7 @@ from planner.decide.owning.verdict import yearly_usd
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS, Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import share_text, with_reason
+from planner.decide.recommend.wording import share_text, shares_apart, with_reason
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import PlannedYear, YearOption
@@ -58,7 +58,7 @@ def _advice(
     if best.id != own.id:
         likely_less = yearly_usd(own) <= yearly_usd(best) and not own.over_budget
         cheaper = best.chance_owning_cheaper if likely_less else None
-        end = f"; {DOING[own.hold]} {_at_cost(money(yearly_usd(own)), cheaper, confidence)}"
+        end = f"; {_doing(own, best)} {_at_cost(money(yearly_usd(own)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
@@ -71,6 +71,12 @@ def _advice(
     if year.trainings is None:
         return readable(f"{start}{work}{end}.", f"{start}{work}.")
     return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
+
+
+def _doing(own: YearOption, best: YearOption) -> str:
+    """Write what is done with the machine in question; its name, if another existing machine is recommended."""
+    name = own.display_name if best.hold is Hold.HAVE and best.id != own.id else "ours"
+    return DOING[own.hold].replace("ours", name)
 
 
 def _at_cost(usd: str, chance: float | None, confidence: float) -> str:
@@ -132,7 +138,8 @@ def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, ye
         return f"{with_reason(own.display_name, own.why_not)}."
     at_once = f"It takes {money(best.usd_at_once)} at once" if best.usd_at_once else ""
     another = best.id != own.id and best.hold is Hold.BUY
-    forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(own, firm, year)
+    doing = _doing(own, best)
+    forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(doing, firm, year)
     if not forms:
         return f"{at_once}." if at_once else ""
     if at_once:
@@ -147,21 +154,22 @@ def _more_than_it_can(year: PlannedYear) -> str:
     return f"the machine does at most {whole_trainings(done)} of the {trainings_text(wanted)} a year"
 
 
-def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear) -> list[str]:
+def _pays_from(doing: str, firm: YearOption | None, year: PlannedYear) -> list[str]:
     """Write from which amount of work owning costs no more than the named rent, with longer forms first."""
     if firm is None:
         return []
-    doing, even = DOING[own.hold], firm.break_even
+    even = firm.break_even
     if even is None:
         return [f"{doing} never costs less than renting {firm.display_name}"]
     than = f"{doing} costs less than renting {firm.display_name}"
-    busy, now = f"{share_text(even.busy_fraction)} busy", share_text(year.busy_fraction.value)
+    share, now = shares_apart(even.busy_fraction, year.busy_fraction.value)
+    busy = f"{share} busy"
     if even.trainings_per_year is None:
         return [f"{than} from {busy} on; taken as {now} busy", f"{than} from {busy} on"]
     if even.trainings_per_year == 1:
         return [f"{than} however few trainings a year there are", f"{than} from the first training on"]
     many = f"{trainings_text(even.trainings_per_year)} a year"
-    return [f"{than} from {many}, {busy}; these fill {now}", f"{than} from {many}, {busy}", f"{than} from {many}"]
+    return [f"{than} from {many}, {busy}; now {now}", f"{than} from {many}, {busy}", f"{than} from {many}"]
 
 
 def _work(year: PlannedYear) -> str:

@@ -151,7 +151,8 @@ def _owned(
     option, resolved = owned.option, owned.resolved
     there, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
-    return year_option(asked.plan.currency, option, reasons, year=year, own=own).model_copy(
+    sets = nodes // (option.nodes or 1)
+    return year_option(asked.plan.currency, option, reasons, year=year, own=own, sets=sets).model_copy(
         update={
             "nodes": nodes,
             "usd_per_year_as_if_bought": as_bought,

@@ -30,5 +30,5 @@ def rented_row(
     of_allocation = allocation_reasons(estimated.price, bill=year.bill, finish=end, longer=year.longer)
     reasons = (*estimated.limit_reasons, *of_allocation, *window_reasons(estimated, year.hours))
     hourly = 0.0 if estimated.rates is None or estimated.rates.terms.once else 1.0
-    row = year_option(plan.currency, option, reasons, year=year.usd_per_year, own=own, hourly=hourly)
+    row = year_option(plan.currency, option, reasons, year=year.usd_per_year, own=own, hourly=hourly, sets=year.sets)
     return row.model_copy(update=committed_to(plan, ahead=year.committed_usd))

@@ -58,15 +58,17 @@ def year_option(
     year: Quantity | None = None,
     own: Quantity | None = None,
     hourly: float = 0.0,
+    sets: int = 1,
 ) -> YearOption:
     """Return a row. `own` is the yearly cost of the machine in question, and None in its own row.
 
-    `hourly` is the growth of the cost with the hours of a training, in percent per percent.
+    `hourly` is the growth of the cost with the hours of a training, in percent per percent. `sets`: how many of the
+    option's machines the year takes.
     """
     assert option.hold is not None, "every option of a new answer has a hold"
     return YearOption(
         id=option.id,
-        display_name=option.display_name,
+        display_name=f"{sets}x {option.display_name}" if sets > 1 else option.display_name,
         hold=option.hold,
         firm=option.price_kind not in FAST_KINDS,
         price_kind=option.price_kind,

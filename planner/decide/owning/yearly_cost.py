@@ -80,6 +80,8 @@ class RentedYear:
     """Factor on the likely hours that the runs keep with the confidence, if the hours are limited."""
     hours: float
     """Hours until the last run ends, with that factor."""
+    sets: int
+    """Sets of machines that work at the same time."""
 
 
 def rented_a_year(estimated: EstimatedOption, work: RentedWork) -> RentedYear | None:
@@ -118,6 +120,7 @@ def rented_a_year(estimated: EstimatedOption, work: RentedWork) -> RentedYear | 
         _committed_usd(rates, billed, billed_work.sets) if rates is not None and prepaid else None,
         longer,
         longer * each * billed_work.waves,
+        billed_work.sets,
     )
 
 

@@ -66,7 +66,7 @@ def wanted_work(limits: CampaignLimits, *, today: date, mean_work: float = 1.0) 
     runs = "1 training" if limits.runs == 1 else f"{limits.runs} trainings"
     trainings = limits.runs * mean_work
     if abs(trainings - limits.runs) > 1e-9:
-        runs = f"{runs}, {trainings:.4g} in the plan's whole work"
+        runs = f"{runs}, as much as {trainings:.4g} of the plan's work"
     if limits.deadline is not None:
         years = ((limits.deadline - (limits.start or today)).days + 1) / DAYS_PER_YEAR
         if years > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from planner.cost.cloud.bill import BilledTrainings
@@ -16,6 +16,7 @@ from planner.decide.limits import MachineTerms, allowed, most_days
 from planner.decide.options.option import EstimatedOption
 from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
+from planner.decide.outcomes.play import play
 from planner.decide.placement.earliest import earliest_start
 from planner.decide.placement.instance import SoldBlock
 from planner.duration.calendar import Calendar
@@ -120,6 +121,8 @@ class PlacementCandidate:
     """Outcomes of the whole campaign on this option alone."""
     before_credits: Outcomes
     """Outcomes on this option alone before credits pay for any of it."""
+    _of_runs: dict[float, Outcomes] = field(default_factory=dict, repr=False, compare=False)
+    """Outcomes of one run by its work, kept because a search asks for many of their quantiles."""
 
     @property
     def payer(self) -> str | None:
@@ -151,7 +154,11 @@ class PlacementCandidate:
     def longer(self, work: float, chance: float) -> float:
         """Return the factor on the likely hours that a run stays below with this chance."""
         hours = run_hours(self, work)
-        return TimedOption.of(self.alone).hours_at(hours, chance) / hours.value if hours.value > 0 else 1.0
+        if hours.value <= 0:
+            return 1.0
+        if work not in self._of_runs:
+            self._of_runs[work] = play([TimedOption.of(self.alone).played(hours, runs=1, at_once=1)])
+        return self._of_runs[work].hours_at(chance) / hours.value
 
     @property
     def opens(self) -> float:

@@ -13,14 +13,15 @@ from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, LaneRuns, Placement
+from planner.decide.campaign.chances import reaches
 from planner.decide.campaign.side_by_side import with_at_once
-from planner.decide.outcomes.option_outcomes import TimedOption, price_cause
+from planner.decide.outcomes.option_outcomes import price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
 from planner.decide.placement.candidate import PlacementCandidate, run_hours
 from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by_lane, evaluate, option_usd
-from planner.decide.placement.plan_figures import billed_as, row_of, with_median
+from planner.decide.placement.plan_figures import figures_of_row, figures_of_samples, row_of
 from planner.decide.placement.played_plan import played_plan
-from planner.decide.placement.question import STANDARD_ERROR, PlacementQuestion
+from planner.decide.placement.question import PlacementQuestion
 from planner.duration.calendar import Calendar
 from planner.model.answer.campaign import BetweenTurns, SimulatedCampaign
 from planner.model.answer.option_estimate import CampaignOption
@@ -70,9 +71,7 @@ class Chosen:
 
     def keeps(self, confidence: float) -> bool:
         """Return whether the plan stays within all limits at once, with this confidence."""
-        row = self.row
-        each_limit = row is None or (row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget))
-        return each_limit and self.least_chance >= confidence - STANDARD_ERROR
+        return (self.row is None or keeps_each(self.row)) and reaches(self.least_chance, confidence)
 
     @property
     def usd_confident(self) -> float:
@@ -117,6 +116,11 @@ class Chosen:
         return 1.0 if self.chance_both is None else self.chance_both
 
 
+def keeps_each(row: CampaignOption) -> bool:
+    """Return whether an option is allowed and keeps each limit with the plan's confidence, if it does all runs."""
+    return row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget)
+
+
 def chosen_plan(
     question: PlacementQuestion, solution: Solution, limits: CampaignLimits, budget: Quantity | None,
     *, asked: Instance,
@@ -130,13 +134,13 @@ def chosen_plan(
         windows = played.chance_held() if closed else None
         chances = (row.chance_deadline, windows, row.chance_budget, row.chance_both)
         return Chosen(
-            billed_as(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
+            figures_of_row(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
         )  # fmt: skip
     played = played_plan(plan)
     limit, until = drawn_budget(budget), question.instance.deadline
     limited = closed or budget is not None or limits.deadline is not None
     return Chosen(
-        with_median(plan, played), asked, question.calendar, played,
+        figures_of_samples(plan, played), asked, question.calendar, played,
         chance_deadline=None if limits.deadline is None else played.chance_by(until),
         chance_windows=played.chance_held() if closed else None,
         chance_budget=None if budget is None else played.chance_within(limit),
@@ -150,19 +154,25 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
 
     The samples decide whether its runs end within their windows.
     """
-    likely = {(way.group, way.option): way for way in question.instance.ways}
-    opens = {bin_.origin: bin_.opens for bin_ in question.instance.bins}
-    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
+    likely, bought = with_values(solution, question.instance), solution.instance.ways
     ways = tuple(
-        replace(likely[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
-        if bins[way.bin].blocks else replace(likely[way.group, way.option], bin=way.bin)
-        for way in solution.instance.ways
-    )  # fmt: skip
-    instance = replace(solution.instance, ways=ways, bins=bins)
-    endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in bins))
+        replace(way, billed_hours=as_bought.billed_hours) if likely.bins[way.bin].blocks else way
+        for way, as_bought in zip(likely.ways, bought, strict=True)
+    )
+    instance = replace(likely, ways=ways)
+    endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in instance.bins))
     evaluated = evaluate(endless, solution.placed, bound=solution.bound)
     assert evaluated is not None, "it has no windows"
     return replace(evaluated, instance=instance, gap=solution.gap)
+
+
+def with_values(solution: Solution, values: Instance) -> Instance:
+    """Return a solution's instance, with its separated lanes, at the hours and costs of another one."""
+    by_pair = {(way.group, way.option): way for way in values.ways}
+    opens = {bin_.origin: bin_.opens for bin_ in values.bins}
+    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
+    ways = tuple(replace(by_pair[way.group, way.option], bin=way.bin) for way in solution.instance.ways)
+    return replace(values, ways=ways, bins=bins)
 
 
 def _plan(
@@ -213,13 +223,9 @@ def _runs_in_order(
 
 
 def _hours(question: PlacementQuestion, solution: Solution, options: Sequence[int]) -> Quantity:
-    """Return the end of the last run, with the range of the plan's least certain option."""
-    candidates = [question.candidates[number] for number in options]
-    parts = [run_hours(candidate, 1.0) for candidate in candidates]
-    bands = [TimedOption.of(each.alone).decided(hours) for each, hours in zip(candidates, parts, strict=True)]
-    low, high = min(band.low / band.value for band in bands), max(band.high / band.value for band in bands)
-    late = Interval(solution.hours, solution.hours * low, solution.hours * high)
-    return derived(late, Unit.HOURS, *parts, source="until the end of the last run")
+    """Return the likely end of the last run. Its range is that of the row or of the samples (`plan_figures.py`)."""
+    parts = [run_hours(question.candidates[number], 1.0) for number in options]
+    return derived(Interval.exact(solution.hours), Unit.HOURS, *parts, source="until the end of the last run")
 
 
 def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float, confidence: float) -> Placement:

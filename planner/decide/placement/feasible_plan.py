@@ -30,7 +30,8 @@ def feasible_plan(chosen: Chosen) -> FeasiblePlan:
         chance_budget=chosen.chance_budget, chance_both=chosen.chance_both,
         chance_windows=chosen.chance_windows, usd_confident=chosen.usd_confident,
         local_confident=chosen.local_confident, credits_usd=plan.credits_usd,
-        done_by_confident=chosen.done_by_confident, simulated=chosen.summary(), optimality_gap_pct=100 * plan.gap,
+        done_by_confident=chosen.done_by_confident, simulated=chosen.summary(),
+        optimality_gap_pct=None if plan.gap is None else 100 * plan.gap,
         placements=tuple(placements),
     )  # fmt: skip
 

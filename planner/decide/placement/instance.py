@@ -218,6 +218,15 @@ def in_budget(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
     return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, surely) <= instance.budget
 
 
+def in_allocations(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
+    """Return whether the runs of each option stay within the node-hours of its allocation."""
+    used: defaultdict[int, float] = defaultdict(float)
+    for each in placed:
+        way = instance.ways[each.way]
+        used[way.option] += each.runs * way.billed_hours * instance.bins[way.bin].nodes
+    return all(hours <= instance.options[option].most_node_hours * (1 + TOLERANCE) for option, hours in used.items())
+
+
 def option_usd(instance: Instance, placed: Sequence[RunsOnLane]) -> dict[int, float]:
     """Return the sum that each option's runs add to the bills. The first option on a shared lane pays for the lane."""
     usd: dict[int, float] = {}

@@ -6,18 +6,17 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.options.rollout_note import rollout_note
-from planner.decide.outcomes.play import runs_of_lane
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_start
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.feasible_plan import feasible_plan, plan_notes
-from planner.decide.placement.instance import Objective, RunsOnLane, Solution, evaluate
+from planner.decide.placement.instance import Objective
 from planner.decide.placement.milp import SolverStoppedError
-from planner.decide.placement.question import PlacementQuestion, at_confidence, question_of
+from planner.decide.placement.question import PlacementQuestion, question_of
+from planner.decide.placement.search import Tried, best_plan
 from planner.decide.placement.solve import front, solve
 from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan
@@ -27,13 +26,6 @@ from planner.model.plan.campaign_limits import Prefer
 
 EFFORT = 10.0
 """Effort for the plan, for the nearest plans beyond the limits, and for the other plans of a front."""
-LEAST_EFFORT = 0.1
-"""Effort that each tried plan gets at least, whatever was spent before it."""
-STEPS = 10
-"""Largest number of plans that are tried, each tighter than the one before, until the confidence holds."""
-CLOSER = 0.7
-"""Factor on the chance to break a limit from one tried plan to the next."""
-MOST_CONFIDENCE = 0.995
 MOST_PAIRS = 3_000
 """Largest number of pairs of groups and options. Pricing them takes about five seconds."""
 
@@ -46,15 +38,8 @@ class Preferred:
     keeps_limits: bool
     beaten_by: Callable[[Chosen], bool]
     """Tell whether a mix is better at the confidence."""
-    gives_way_to: Callable[[Chosen], bool]
-    """Tell whether `compare` recommends a mix instead: it is better by more than the work with two machines costs."""
-
-
-class Tried(NamedTuple):
-    """The best plan that keeps the limits with the confidence, and the surest of the plans that do not."""
-
-    best: Chosen | None
-    unsure: Chosen | None
+    against: Callable[[Chosen], str | None]
+    """Say why `compare` recommends this option and not a mix that is better; None if it recommends the mix."""
 
 
 def planned_campaign(
@@ -63,10 +48,9 @@ def planned_campaign(
 ) -> CampaignDocument:  # fmt: skip
     """Return the document with the best plan, or with the binding limits and the plan without them.
 
-    The plan is solved at the likely hours and costs. While a chance stays below the confidence, it is solved again with
-    longer hours and a smaller budget. Without an `objective` the plan is the one that `compare` recommends
-    (`preferred`): its first option with all runs, unless a mix is better at the confidence. Raises InputError if there
-    are too many pairs of groups and options.
+    The solver proposes plans for the likely hours and costs, and for larger ones (`search.py`). Without an `objective`
+    the plan is the one that `compare` recommends (`preferred`): its first option with all runs, unless a mix is better
+    at the confidence. Raises InputError if there are too many pairs of groups and options.
     """
     pairs = len(alone.groups) * len(alone.options)
     if pairs > MOST_PAIRS:
@@ -90,7 +74,7 @@ def planned_campaign(
         )
     decides = Objective.TIME if asked is Objective.TIME else Objective.COST
     try:
-        found = _best_or_row(question, alone, decides)
+        found = best_plan(question, alone, decides, Effort(EFFORT))
         (best, unsure), difference = _agreed(
             found, alone, preferred, decides, catalog, today=today, follow=objective is None
         )
@@ -126,51 +110,10 @@ def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: 
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         return None
     try:
-        best, unsure = _at_confidence(question_of(alone, catalog, today=today), alone, objective, effort)
+        best, unsure = best_plan(question_of(alone, catalog, today=today), alone, objective, effort)
         return best or unsure
     except SolverStoppedError:
         return None
-
-
-def _best_or_row(question: PlacementQuestion, alone: Alone, decides: Objective) -> Tried:
-    """Return the tried plans. A plan on one option gives way to that of its row in `compare` if the row is no worse.
-
-    The solver counts hours that single runs stay below. With the confidence of the whole plan, more sets of machines
-    may cost less.
-    """
-    tried = _at_confidence(question, alone, decides, Effort(EFFORT))
-    best = tried.best
-    if best is None or best.row is not None or len(best.plan.placements) > 1:
-        return tried
-    shared = _as_its_row(question, best.plan.placements[0].option)
-    if shared is None:
-        return tried
-    row = chosen_plan(question, shared, alone.limits, alone.budget, asked=best.asked)
-    if row.row is None or not row.keeps(alone.limits.confidence):
-        return tried
-
-    def weighed(plan: Chosen) -> float:
-        if decides is Objective.TIME:
-            return plan.hours_confident
-        return plan.usd_confident + (alone.limits.waiting_usd_per_hour or 0.0) * plan.hours_confident
-
-    return Tried(row, tried.unsure) if weighed(row) <= weighed(best) else tried
-
-
-def _as_its_row(question: PlacementQuestion, option: str) -> Solution | None:
-    """Return equal runs on an option, shared over its sets of machines as in its row of `compare`.
-
-    None if runs differ, or if one window does not hold all sets.
-    """
-    instance = question.instance
-    ways = [number for number, way in enumerate(instance.ways) if question.candidates[way.option].alone.id == option]
-    if len(instance.groups) != 1 or len(ways) != 1:
-        return None
-    way, runs = instance.ways[ways[0]], instance.groups[0].runs
-    sets = min(runs, question.candidates[way.option].alone.at_once)
-    if instance.bins[way.bin].lanes < sets:
-        return None
-    return evaluate(instance, [RunsOnLane(ways[0], lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
 
 
 def _agreed(
@@ -187,9 +130,8 @@ def _agreed(
     first = preferred.option
     name = first.display_name or first.id
     if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
-        by_time = alone.limits.prefer is Prefer.TIME
-        must = "a mix must end 5 % sooner" if by_time else "a mix must cost 5 % less, and not be over five times slower"
-        return found, () if preferred.gives_way_to(best) else (f"compare recommends {name} for all runs: {must}",)
+        why = preferred.against(best)
+        return found, () if why is None else (f"compare recommends {name} for all runs: {why}",)
     if best is not None and [placement.option for placement in best.plan.placements] == [first.id]:
         return found, ()
     if not follow or (best is not None and not preferred.keeps_limits):
@@ -201,7 +143,8 @@ def _agreed(
     ways = tuple(way for way in question.instance.ways if question.candidates[way.option].alone.id == first.id)
     if not ways:
         return found, ()
-    only = _best_or_row(replace(question, instance=replace(question.instance, ways=ways)), alone, decides)
+    only_first = replace(question, instance=replace(question.instance, ways=ways))
+    only = best_plan(only_first, alone, decides, Effort(EFFORT))
     if only.best is not None:
         return only, ()
     if best is None:
@@ -234,34 +177,6 @@ def _with_starts(
         )
         for option, each in zip(document.options, alone.estimated.options, strict=True)
     )
-
-
-def _at_confidence(question: PlacementQuestion, alone: Alone, objective: Objective, effort: Effort) -> Tried:
-    """Return the best plan that keeps the limits with the confidence, and the surest of the plans that do not."""
-    confidence = alone.limits.confidence
-    surest, hours, usd = None, None, None
-    for _ in range(STEPS):
-        asked = at_confidence(question, hours=hours, usd=usd)
-        found = solve(asked, objective, effort.at_least(LEAST_EFFORT))
-        if found is None:
-            return Tried(None, surest)
-        chosen = chosen_plan(question, found, alone.limits, alone.budget, asked=asked)
-        if chosen.keeps(confidence):
-            return Tried(chosen, surest)
-        surest = chosen if surest is None or chosen.least_chance > surest.least_chance else surest
-        in_time = min(chance for chance in (chosen.chance_deadline, chosen.chance_windows, 1.0) if chance is not None)
-        in_budget = 1.0 if chosen.chance_budget is None else chosen.chance_budget
-        # If each limit holds and both together do not, the less sure one is tightened.
-        each_holds = in_time >= confidence and in_budget >= confidence
-        if in_time < confidence or (each_holds and in_time <= in_budget):
-            hours = confidence if hours is None else _surer(hours)
-        if in_budget < confidence or (each_holds and in_budget <= in_time):
-            usd = (1 + confidence) / 3 if usd is None else _surer(usd)
-    return Tried(None, surest)
-
-
-def _surer(chance: float) -> float:
-    return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
 
 
 def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:

@@ -71,21 +71,26 @@ def _billed(row: CampaignOption) -> Quantity:
     return usd
 
 
-def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
-    """Return the plan at the bill of the row that is the same campaign."""
-    usd = _billed(row)
-    return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),))
+def figures_of_row(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
+    """Return the plan at the bill of the row that is the same campaign, and with the range of its hours."""
+    usd, of_row = _billed(row), row.campaign_hours
+    assert of_row is not None, "what is placed has a time"
+    before = plan.hours.value - of_row.value
+    hours = plan.hours.model_copy(update={"low": before + of_row.low, "high": before + of_row.high})
+    return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),), hours=hours)
 
 
-def with_median(plan: CampaignPlan, played: Outcomes) -> CampaignPlan:
-    """Return the plan with the median of its simulated ends, and their 90 % range.
+def figures_of_samples(plan: CampaignPlan, played: Outcomes) -> CampaignPlan:
+    """Return the plan with the 90 % range of its simulated ends, and of a mix with their median.
 
-    The last of several options decides: half of all campaigns end later than every single median says.
+    The last of several options decides: half of all campaigns end later than every single median says, and none ends
+    before the surest option does.
     """
-    if len(plan.placements) < 2:
-        return plan
     low, value, high = (played.hours_at(chance) for chance in ENDS_90)
-    if abs(value - plan.hours.value) <= SAME_END * plan.hours.value:  # the error of the simulation itself
-        return plan
+    likely = plan.hours.value
     source = f"the median of {SAMPLES:,} simulated campaigns, whose last run decides; {plan.hours.source}"
-    return replace(plan, hours=derived(Interval(value, low, high), Unit.HOURS, plan.hours, source=source))
+    # beyond the error of the simulation itself
+    if len(plan.placements) < 2 or abs(value - likely) <= SAME_END * likely:
+        value, source = likely, plan.hours.source
+    ends = Interval(value, min(low, value), max(high, value))
+    return replace(plan, hours=derived(ends, Unit.HOURS, plan.hours, source=source))

@@ -10,8 +10,8 @@ from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import credits_until
-from planner.cost.ownership.life import leased_hours
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
@@ -31,8 +31,6 @@ from planner.quantity.interval import doubted
 
 LONGEST = 1e9
 """Hours of a credit that expires on the calendar's last day."""
-STANDARD_ERROR = 0.005
-"""Standard error of a chance of one half over 10,000 draws. A chance that is lower by less counts as high enough."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
     pools: dict[str, int] = {}
     left_out: list[ReasonCode] = []
     numbers: dict[tuple[str, int, Span], int] = {}
-    sure = alone.limits.confidence - STANDARD_ERROR
+    sure = alone.limits.confidence
     for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         candidate = candidate_of(estimated, option, alone, catalog, calendar, today=today)
         if not isinstance(candidate, PlacementCandidate):
@@ -122,10 +120,12 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
 def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: float | None) -> Instance:
     """Return the instance with hours and waits that hold with the chance `hours`, and costs that hold with `usd`.
 
-    None leaves the likely values.
+    None leaves the likely values. Blocks and allocations then hold the likely hours too.
     """
     asked = question.instance
-    if hours is not None:
+    if hours is None:
+        asked = replace(asked, ways=tuple(_as_likely(question, way) for way in asked.ways))
+    else:
         waits = {way.bin: question.candidates[way.option].earliest for way in asked.ways}
         bins = tuple(_later(bin_, waits.get(number), hours) for number, bin_ in enumerate(asked.bins))
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
@@ -136,10 +136,15 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
     return asked
 
 
+def _as_likely(question: PlacementQuestion, way: Way) -> Way:
+    billed = question.candidates[way.option].costs[question.groups[way.group].work].billed.value
+    return replace(way, billed_hours=billed)
+
+
 def _longer(question: PlacementQuestion, way: Way, chance: float) -> Way:
     work, candidate = question.groups[way.group].work, question.candidates[way.option]
     hours = way.hours * candidate.longer(work, chance)
-    return replace(way, hours=hours, billed_hours=max(way.billed_hours, candidate.billed_hours(work, chance)))
+    return replace(way, hours=hours, billed_hours=candidate.billed_hours(work, chance))
 
 
 def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
@@ -171,7 +176,7 @@ def _spans(
         closes = calendar.hours(machine.option.window.end) - BLOCK_LAST_HOURS
     elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
         closes = calendar.end_of(price.valid_until)
-    closes = min(closes, candidate.planned_until, opens + leased_hours(candidate.estimated.resolved))
+    closes = min(closes, candidate.planned_until, opens + held_hours(candidate.estimated))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
     """Return the campaign on each option alone, as an answer."""
-    said = at_once_note(alone.options, alone.hurries)
+    said = at_once_note(alone.options, alone.hurries, confidence=plan.campaign.confidence)
     return CampaignDocument(
         plan=plan.name,
         currency=plan.currency,

@@ -16,7 +16,7 @@ from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
-from planner.decide.recommend.row_notes import block_note, is_sold_as_block, term_note, waiting_note
+from planner.decide.recommend.row_notes import block_note, is_sold_as_block, rule_notes, term_note, waiting_note
 from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
@@ -68,7 +68,7 @@ def compare(
     else:
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
     mix_hours = None if mix is None else mix.hours_confident
-    waits = waiting_note(order, limits, deadline_hours=deadline_hours, mix_hours=mix_hours)
+    waits = waiting_note(order, phrases, deadline_hours=deadline_hours, mix_hours=mix_hours)
     sold = block_note(campaign.options) if choice is not None else None
     alone = recommended if mix is None else None
     term = term_note(alone, order, phrases)
@@ -77,6 +77,7 @@ def compare(
     notes = (
         *_instead(recommended if takes_part else None, second, phrases),
         *surer_than(alone, order, limits, today=today),
+        *rule_notes(alone, order, phrases),
         *filter(None, (waits, sold, term)),
         *campaign.notes,
         *filter(None, [rollout_note(campaign.options if recommended is None else [recommended])]),
@@ -86,7 +87,7 @@ def compare(
     places = {option.id: place for place, option in enumerate(order, start=1)}
 
     def with_rank(option: CampaignOption) -> RankedOption:
-        reasons = reasons_against(option, recommended, order, limits)
+        reasons = reasons_against(option, recommended, order, phrases)
         against = {"why_not": text_of(reasons), "why_not_codes": codes_of(reasons), "reasons": reasons}
         request = quote_request(option, limits, today=today)
         place = {"rank": places.get(option.id), "pareto": option.id in front, "quote_request": request}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.decide.campaign.alone import Alone
-from planner.decide.recommend.rank import is_feasible, ranking_usd
+from planner.decide.recommend.rank import is_feasible, is_paid_ahead, ranking_usd
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.campaign_limits import Prefer
 
@@ -12,7 +12,8 @@ def may_mix(alone: Alone) -> bool:
     """Return whether a mix could be better: several runs, and an option whose run costs less than the best one's mean.
 
     If every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper. It may still
-    save waiting that costs money, or use the credits of several providers.
+    save waiting that costs money, use the credits of several providers, or buy a shorter block or a term for fewer
+    machines, whose cost falls in steps.
     """
     limits, options = alone.limits, alone.options
     if limits.mix == "never" or limits.runs < 2 or len(options) < 2:
@@ -20,7 +21,7 @@ def may_mix(alone: Alone) -> bool:
     able = [option for option in options if is_feasible(option) and option.payable_usd is not None]
     if limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour or not able:
         return True
-    if any(_has_credits(option) for option in able):
+    if any(map(_has_credits, able)) or any(map(is_paid_ahead, options)):
         return True
     best = min(able, key=ranking_usd)
     assert best.payable_usd is not None, "it is one of these"

@@ -35,9 +35,9 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     """Return the mix that beats every option alone; None if there is none, or the solver found none.
 
     A mix beats them if it keeps the limits and no option does, or if at the confidence it costs 5 % less than the
-    cheapest option that does (with `prefer: time`: ends 5 % sooner). Without a deadline it must not be over five times
-    slower. If neither an option nor a mix keeps the limits, it is the mix with the best chance, if that is at least
-    even and 5 % above that of every option.
+    cheapest option that does. With `prefer: time` it must end 5 % sooner than all, or end no later than the first
+    option and cost 5 % less. Without a deadline it must not be over five times slower. If neither an option nor a mix
+    keeps the limits, it is the mix with the best chance, if that is at least even and 5 % above that of every option.
     """
     if not may_mix(alone):
         return None
@@ -45,7 +45,9 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     chosen = surest_plan(alone, catalog, objective, today=today, effort=Effort(EFFORT))
     if chosen is None or len(chosen.plan.placements) < 2:
         return None
-    return chosen if (_beats(chosen, alone) if chosen.kept else _is_surer(chosen, alone)) else None
+    if not chosen.kept:
+        return chosen if _is_surer(chosen, alone) else None
+    return chosen if _why_not(chosen, alone, today=today) is None else None
 
 
 def preferred(alone: Alone, *, today: date) -> Preferred | None:
@@ -56,18 +58,30 @@ def preferred(alone: Alone, *, today: date) -> Preferred | None:
     return Preferred(
         order[0],
         is_feasible(order[0]),
-        beaten_by=lambda mix: _is_better(mix, alone),
-        gives_way_to=lambda mix: may_mix(alone) and _beats(mix, alone),
+        beaten_by=lambda mix: _is_better(mix, alone, today=today),
+        against=lambda mix: _why_not(mix, alone, today=today),
     )
 
 
-def _is_better(chosen: Chosen, alone: Alone) -> bool:
-    """Return whether a mix is better at the confidence than the best option alone, even by a little."""
+def _is_better(chosen: Chosen, alone: Alone, *, today: date, by: float = 0.0) -> bool:
+    """Return whether a mix is better at the confidence than the best option alone, by more than a share of it.
+
+    With `prefer: time` it ends sooner than every option, or costs less than the first one and ends no later.
+    """
     able = [option for option in alone.options if is_feasible(option) and option.campaign_hours is not None]
-    if alone.limits.prefer is Prefer.TIME:
-        return chosen.plan.hours.value < min(map(hours_of, able), default=math.inf)
-    waiting = (alone.limits.waiting_usd_per_hour or 0.0) * chosen.hours_confident
-    return chosen.usd_confident + waiting < min(map(ranking_usd, able), default=math.inf)
+    usd = _ranking_usd(chosen, alone)
+    if alone.limits.prefer is not Prefer.TIME:
+        return usd < (1 - by) * min(map(ranking_usd, able), default=math.inf)
+    hours = chosen.plan.hours.value
+    first = next(iter(ranked(able, alone.limits, deadline_hours=hours_to(alone.limits, today=today))), None)
+    if first is None or hours < (1 - by) * min(map(hours_of, able)):
+        return True
+    return hours <= hours_of(first) and usd < (1 - by) * ranking_usd(first)
+
+
+def _ranking_usd(chosen: Chosen, alone: Alone) -> float:
+    waiting = alone.limits.waiting_usd_per_hour
+    return chosen.usd_confident + (waiting * chosen.hours_confident if waiting else 0.0)
 
 
 def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: CampaignLimits) -> ComparisonDocument:
@@ -94,19 +108,23 @@ def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: Campai
     )
 
 
-def _beats(chosen: Chosen, alone: Alone) -> bool:
-    """Return whether the mix is better than every option alone that may be recommended."""
+def _why_not(chosen: Chosen, alone: Alone, *, today: date) -> str | None:
+    """Return why one option is recommended and not this mix, which keeps the limits; None if the mix is recommended."""
+    limits, by_time = alone.limits, alone.limits.prefer is Prefer.TIME
+    if limits.mix == "never":
+        return "the plan says mix: never"
     able = [option for option in alone.options if is_feasible(option) and option.campaign_hours is not None]
     if not able:
-        return True
-    hours = chosen.plan.hours.value
-    if alone.limits.prefer is Prefer.TIME:
-        return hours < (1 - WORTH_MIXING) * min(map(hours_of, able))
+        return None
+    if not _is_better(chosen, alone, today=today, by=WORTH_MIXING):
+        if by_time:
+            return "a mix must end 5 % sooner, or cost 5 % less and end no later"
+        less = 1 - _ranking_usd(chosen, alone) / min(map(ranking_usd, able))
+        return f"a mix must cost 5 % less; this one costs {100 * less:.2g} % less"
     cheapest = min(able, key=ranking_usd)
-    if alone.limits.deadline is None and hours > TOO_SLOW * hours_of(cheapest):
-        return False
-    waiting = (alone.limits.waiting_usd_per_hour or 0.0) * chosen.hours_confident
-    return chosen.usd_confident + waiting < (1 - WORTH_MIXING) * ranking_usd(cheapest)
+    if not by_time and limits.deadline is None and chosen.plan.hours.value > TOO_SLOW * hours_of(cheapest):
+        return "without a deadline a mix must not take over five times as long"
+    return None
 
 
 def _is_surer(chosen: Chosen, alone: Alone) -> bool:

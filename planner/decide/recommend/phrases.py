@@ -8,13 +8,14 @@ from typing import Protocol
 
 from planner.decide.recommend.wording import name_of, short_amount, short_duration, three_digits_up, up_to_amount
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.currency import Currency
+from planner.model.currency import Currency, minor_digits
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity
 
 WORDS = 20
 IN_HOURS = 48
+FULL_CENTS = 100
 MILLION = 1e6
 IN_MILLIONS = 10 * MILLION
 
@@ -54,6 +55,11 @@ class Phrases:
         if self.currency is None or abs(amount) < IN_MILLIONS:
             return f"{short_amount(amount)} {code}"
         return f"{float(f'{amount:.3g}') / MILLION:,.4g} million {code}"
+
+    def full(self, usd: float) -> str:
+        """Write an amount to the whole unit, with cents below 100: 45.20 USD; 4,355,800 KRW."""
+        amount, code = self._local(usd)
+        return f"{amount:,.{minor_digits(code) if abs(amount) < FULL_CENTS else 0}f} {code}"
 
     def at_most(self, option: CampaignOption) -> str:
         """Write the upper bound of its cost at the confidence, and what it is paid for."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
@@ -137,18 +139,58 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
-    best = _or_hours_as_used(_best_of_ties(certain, limits), certain, limits)
+    return [_much_faster(certain, limits)[-1]]
+
+
+class Rule(Enum):
+    """Rule by which an option comes before one that costs less, or ends sooner with `prefer: time`."""
+
+    TIE = "as good"
+    HOURS = "hours before a prepayment"
+    SPEED = "over five times faster"
+
+
+class Replaced(NamedTuple):
+    """An option that would be first without a rule, and the one that comes before it."""
+
+    option: CampaignOption
+    rule: Rule
+    by: CampaignOption
+
+
+def replaced(options: Sequence[CampaignOption], limits: CampaignLimits) -> list[Replaced]:
+    """Return the options that a rule replaces on the way from the first in cost or time to the recommended one."""
+    feasible = sorted(filter(is_feasible, options), key=lambda option: _order(option, limits))
+    certain = [option for option in feasible if option.fits] or feasible
+    if not certain:
+        return []
+    tied = _best_of_ties(certain, limits)
+    chain = _much_faster(certain, limits)
+    rules = [(certain[0], Rule.TIE, tied), (tied, Rule.HOURS, chain[0])]
+    rules += [(slow, Rule.SPEED, fast) for slow, fast in pairwise(chain)]
+    return [Replaced(*each) for each in rules if each[0] is not each[2] and each[0] is not chain[-1]]
+
+
+def dearest_beside(slow: CampaignOption) -> float:
+    """Return the factor of cost below which an option over five times faster comes before this one."""
+    return BESIDE_OWN if slow.hold is Hold.HAVE else TOO_DEAR
+
+
+def _much_faster(certain: Sequence[CampaignOption], limits: CampaignLimits) -> list[CampaignOption]:
+    """Return the option that is first by cost, and those that replace each other, each over five times faster."""
+    found = [_or_hours_as_used(_best_of_ties(certain, limits), certain, limits)]
     priced = limits.waiting_usd_per_hour is not None  # the plan itself says what an hour is worth
     if limits.deadline is not None or limits.prefer is Prefer.TIME or priced:
-        return [best]
-    while True:  # each round is over five times faster than the one before
-        most = (BESIDE_OWN if best.hold is Hold.HAVE else TOO_DEAR) * ranking_usd(best)
+        return found
+    while True:
+        best = found[-1]
+        most = dearest_beside(best) * ranking_usd(best)
         faster = [
             other for other in certain if hours_of(best) > TOO_SLOW * hours_of(other) and ranking_usd(other) < most
         ]
         if not faster:
-            return [best]
-        best = min(faster, key=lambda option: _order(option, limits))
+            return found
+        found.append(min(faster, key=lambda option: _order(option, limits)))
 
 
 def _or_hours_as_used(
@@ -161,12 +203,12 @@ def _or_hours_as_used(
     be a tie in time.
     """
     ahead, by_time = best.payable_usd, limits.prefer is Prefer.TIME
-    if not _is_paid_ahead(best) or ahead is None:
+    if not is_paid_ahead(best) or ahead is None:
         return best
 
     def takes_its_place(option: CampaignOption) -> bool:
         owed = option.payable_usd
-        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+        if owed is None or is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
             return False
         if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
             return False
@@ -217,7 +259,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
     near = [option for option in ordered if decides(option) <= most]
     unbeaten = [option for option in near if not any(_is_beaten(option, rival) for rival in near)]
-    ties = sorted(unbeaten, key=lambda option: (_class(option), _order(option, limits)))
+    ties = sorted(unbeaten, key=lambda option: (sort_class(option), _order(option, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
 
@@ -233,7 +275,8 @@ def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
 
 
-def _is_paid_ahead(option: CampaignOption) -> bool:
+def is_paid_ahead(option: CampaignOption) -> bool:
+    """Return whether hours or a term are bought whether they are used or not."""
     return option.paid_ahead_hours is not None or option.smallest_purchase_usd is not None
 
 
@@ -243,7 +286,8 @@ def _sureness(option: CampaignOption) -> tuple[float, float, bool, bool, bool]:
     return round(chance_of(option), 2), round(fits, 2), is_measured(option), option.split is None, is_firm(option)
 
 
-def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
+def sort_class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
+    """Return what decides a tie, the lowest first: the hold, not measured, divided, not firm, nodes."""
     return (
         HOLDS.index(option.hold), not is_measured(option), option.split is not None, not is_firm(option),
         option.nodes or 0,

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from planner.cost.cloud.price import BLOCK_PRICE
 from planner.decide.campaign.side_by_side import Hurry
 from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases
-from planner.decide.recommend.rank import ranked
-from planner.decide.recommend.wording import name_of, percent_text, usd_text
+from planner.decide.recommend.rank import (
+    TOO_SLOW,
+    Rule,
+    dearest_beside,
+    hours_of,
+    ranked,
+    replaced,
+    sort_class,
+)
+from planner.decide.recommend.wording import name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import Prefer
 from planner.model.prices.offer import PriceKind
 
+BARELY = 1.005
+"""Factor on the hours that is written as "any longer"."""
 NAMED = 3
 """Options that a note names."""
 PAID_AHEAD = {PriceKind.CAPACITY_BLOCK: "the block", PriceKind.GRANT: "the grant", PriceKind.LEASE: "the lease"}
 """Names of what is paid ahead; of other kinds it is a term."""
 
 
-def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | None]) -> str | None:
+def at_once_note(
+    options: Sequence[CampaignOption], hurries: Sequence[Hurry | None], *, confidence: float
+) -> str | None:
     """Return which options run several trainings at once to keep the limits, and why; None if none does."""
     said = []
     for hurry in Hurry:
         kept = [
-            f"{name_of(option)} ({_kept_with(option, hurry)})"
+            f"{name_of(option)} ({_kept_with(option, hurry, confidence)})"
             for option, why in zip(options, hurries, strict=True)
             if why is hurry
         ]
@@ -37,13 +50,17 @@ def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | No
     return "; ".join(said) or None
 
 
-def _kept_with(option: CampaignOption, hurry: Hurry) -> str:
-    """Return what becomes likely by several at once."""
-    if hurry is Hurry.DEADLINE:
-        return f"in time with {percent_text(option.chance_deadline or 0.0)}"
-    if hurry is Hurry.CREDITS:
-        return f"within the budget with {percent_text(option.chance_budget or 0.0)}"
-    return f"both with {percent_text(option.chance_both or 0.0)}"
+def _kept_with(option: CampaignOption, hurry: Hurry, confidence: float) -> str:
+    """Return what becomes likely by several at once, and whether that is less than the plan asks for."""
+    what, chance = {
+        Hurry.DEADLINE: ("in time", option.chance_deadline),
+        Hurry.CREDITS: ("within the budget", option.chance_budget),
+        Hurry.BOTH: ("both", option.chance_both),
+    }[hurry]
+    kept, asked = percent_text(chance or 0.0), percent_text(confidence)
+    if (chance or 0.0) >= confidence:
+        return f"{what} with {kept}"
+    return f"{what} with {f'just under the {asked}' if kept == asked else f'{kept}, below the {asked}'} asked"
 
 
 def is_sold_as_block(option: CampaignOption) -> bool:
@@ -63,7 +80,8 @@ def block_note(options: Sequence[CampaignOption]) -> str | None:
 def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases) -> str | None:
     """Return the likely cost of paying by the hour, if the recommended option is paid ahead and likely dearer.
 
-    A term or a block is sized for the hours that the work stays under with the confidence. None if it is not dearer.
+    A term or a block is sized for the hours that the work stays under with the confidence. The note says how much
+    longer the work must take for it to be cheaper, if the block holds that. None if it is not dearer.
     """
     if recommended is None or recommended.smallest_purchase_usd is None:
         return None
@@ -75,11 +93,56 @@ def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption
     cheapest = min(as_used, key=_likely_usd, default=None)
     if term is None or cheapest is None or _likely_usd(cheapest) >= term.value:
         return None
+    likely = f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}"
+    if phrases.limits.prefer is Prefer.TIME:
+        return f"{likely}, but prefer: time puts the sooner one first"
     ahead = PAID_AHEAD.get(recommended.price_kind or PriceKind.ON_DEMAND, "the term")
-    return (
-        f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}: {ahead} is cheaper only if "
-        f"the work takes over {term.value / _likely_usd(cheapest):.2g} times as long as estimated: measure first"
-    )
+    longer = term.value / _likely_usd(cheapest) if _likely_usd(cheapest) > 0 else math.inf
+    if longer > _held(recommended):
+        return f"{likely}: {ahead} ends before it would be the cheaper one"
+    times = "any longer than" if longer < BARELY else f"over {longer:.3g} times as long as"
+    return f"{likely}: {ahead} is cheaper only if the work takes {times} estimated: measure first"
+
+
+def _held(option: CampaignOption) -> float:
+    """Return how many times the likely hours the bought ones are; infinite if the machine stays after them."""
+    bought, hours = option.paid_ahead_hours, option.campaign_hours
+    ends = option.bill is not None and option.bill.usable_hours is not None
+    return bought / hours.value if ends and bought is not None and hours is not None else math.inf
+
+
+def rule_notes(recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases) -> Iterator[str]:
+    """Yield the rules that put the recommended option before one that costs less, or ends sooner."""
+    if recommended is None:
+        return
+    for other, rule, by in replaced(order, phrases.limits):
+        name, most = name_of(other), phrases.at_most(other)
+        if rule is Rule.TIE:
+            sooner = phrases.limits.prefer is Prefer.TIME
+            better = "ends a little sooner" if sooner else f"costs a little less, {most}"
+            yield f"{name} {better}: among such ties {_first_of_ties(by, other, sooner=sooner)} comes first"
+        elif rule is Rule.HOURS:
+            likely = " against ".join(phrases.money(_likely_usd(option)) for option in (by, other))
+            yield f"{name}, {most}, is paid used or not: {name_of(by)} likely costs {likely}, so it comes first"
+        else:
+            times = hours_of(other) / hours_of(by)
+            yield (
+                f"{name} is cheaper, {most}, but takes {times:.2g} times as long: without a deadline, "
+                f"over {TOO_SLOW:g} times faster for under {dearest_beside(other):g} times the cost comes first "
+                "(campaign.waiting_usd_per_hour: 0 turns this off)"
+            )
+
+
+def _first_of_ties(first: CampaignOption, other: CampaignOption, *, sooner: bool) -> str:
+    """Return what the first of two ties has before the other: twice as good in time or cost, else by `sort_class`."""
+    hold = {Hold.HAVE: "your own", Hold.BUY: "the bought one"}.get(first.hold or Hold.RENT, "the rented one")
+    kinds = (hold, "the measured one", "the undivided one", "the firm one", "the one of fewer nodes")
+    for kind, ours, theirs in zip(kinds, sort_class(first), sort_class(other), strict=True):
+        if ours < theirs:
+            return kind
+        if ours > theirs:
+            break
+    return "the one at half the cost" if sooner else "the one twice as fast"
 
 
 def _likely_usd(option: CampaignOption) -> float:
@@ -87,26 +150,27 @@ def _likely_usd(option: CampaignOption) -> float:
 
 
 def waiting_note(
-    order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float, mix_hours: float | None = None
+    order: Sequence[CampaignOption], phrases: Phrases, *, deadline_hours: float, mix_hours: float | None = None
 ) -> str | None:
     """Return what an hour of waiting (`campaign.waiting_usd_per_hour`) changes in the order; None if nothing.
 
     `mix_hours`: hours at the confidence of a mix that is recommended, whose waiting counts beside the best option's.
     """
-    each = limits.waiting_usd_per_hour
+    each = phrases.limits.waiting_usd_per_hour
     if not each or not order:
         return None
     if mix_hours is not None:
-        counts = f"waiting at {usd_text(each)} an hour counts {usd_text(each * mix_hours)} with the mix"
-        return f"{counts} and {usd_text(order[0].waiting_usd)} with {name_of(order[0])} alone"
+        counts = f"waiting at {phrases.full(each)} an hour counts {phrases.full(each * mix_hours)} with the mix"
+        return f"{counts} and {phrases.full(order[0].waiting_usd)} with {name_of(order[0])} alone"
     free = [option.model_copy(update={"waiting_usd": 0.0}) for option in order]
-    without = ranked(free, limits, deadline_hours=deadline_hours)
+    without = ranked(free, phrases.limits, deadline_hours=deadline_hours)
     if [option.id for option in without] == [option.id for option in order]:
         return None
-    counts = f"waiting at {usd_text(each)} an hour counts {usd_text(order[0].waiting_usd)} with {name_of(order[0])}"
+    here = phrases.full(order[0].waiting_usd)
+    counts = f"waiting at {phrases.full(each)} an hour counts {here} with {name_of(order[0])}"
     if without[0].id != order[0].id:
         waits = next(option.waiting_usd for option in order if option.id == without[0].id)
         first = name_of(without[0])
-        return f"{counts} and {usd_text(waits)} with {first}, which would be first without it"
+        return f"{counts} and {phrases.full(waits)} with {first}, which would be first without it"
     names = ", ".join(name_of(option) for option in without[:NAMED])
     return f"{counts} and reorders the rows below it: without it {names}"

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from planner.decide.limits import refusals
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
-from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of, usd_text
+from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
-from planner.model.plan.campaign_limits import CampaignLimits
 
 NOT_KNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
 NOT_CHECKED = Reason(code=ReasonCode.FIT_NOT_CHECKED, text="whether the model fits was not checked")
@@ -20,39 +20,39 @@ def reasons_against(
     option: CampaignOption,
     recommended: CampaignOption | None,
     options: Sequence[CampaignOption],
-    limits: CampaignLimits,
+    phrases: Phrases,
 ) -> tuple[Reason, ...]:
     """Return why this option is not recommended; nothing for the recommended one itself."""
     if recommended is not None and option.id == recommended.id:
         return ()
-    excluded = reasons_excluded(option, limits)
+    excluded = reasons_excluded(option, phrases)
     if excluded:
         return excluded
     better = next((other for other in options if _beats(other, option)), None)
     if better is not None:
-        return (_dominated(option, better),)
+        return (_dominated(option, better, phrases),)
     assert recommended is not None, "a feasible option exists, so one is recommended"
     unchecked = (NOT_CHECKED,) if option.fits is None else ()
-    return (*unchecked, _not_preferred(option, recommended))
+    return (*unchecked, _not_preferred(option, recommended, phrases))
 
 
-def reasons_excluded(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
+def reasons_excluded(option: CampaignOption, phrases: Phrases) -> tuple[Reason, ...]:
     """Return why an option may not be recommended, whatever the others are; nothing if it may."""
     if option.not_allowed_reasons:
         first, *others = option.not_allowed_reasons
         return (first.model_copy(update={"text": f"not allowed: {first.text}"}), *others)
-    if not is_comparable(option, limits):
+    if not is_comparable(option, phrases.limits):
         return option.blocking_reasons or (NOT_KNOWN,)
     if not keeps_limits(option):
-        return _missed(option, limits)
+        return _missed(option, phrases)
     return refusals(option)
 
 
-def with_exclusions(options: Sequence[CampaignOption], limits: CampaignLimits) -> tuple[CampaignOption, ...]:
+def with_exclusions(options: Sequence[CampaignOption], phrases: Phrases) -> tuple[CampaignOption, ...]:
     """Return the options, those that may not be recommended with the reasons that `compare` gives."""
 
     def said(option: CampaignOption) -> CampaignOption:
-        reasons = reasons_excluded(option, limits)
+        reasons = reasons_excluded(option, phrases)
         against = {"why_not": text_of(reasons), "why_not_codes": codes_of(reasons), "reasons": reasons}
         return option.model_copy(update=against) if reasons else option
 
@@ -66,9 +66,9 @@ def _beats(other: CampaignOption, option: CampaignOption) -> bool:
     return dominates(other, option) and not (is_firm(option) and other.price_stale and not is_firm(other))
 
 
-def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
+def _missed(option: CampaignOption, phrases: Phrases) -> tuple[Reason, ...]:
     """Return the limits that the option misses, by its likely value or its chance; the lowest chance first."""
-    reasons = []
+    limits, reasons = phrases.limits, []
     if not option.meets_deadline:
         assert option.finish is not None, "a known time misses the deadline"
         assert limits.deadline is not None
@@ -84,7 +84,7 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         owed = option.payable_usd
         assert owed is not None, "a known cost misses the budget"
         budget, chance = limits.budget_usd or 0.0, option.chance_budget or 0.0
-        text = f"costs {usd_text(owed.value)}, {usd_text(owed.value - budget)} over the budget"
+        text = f"costs {phrases.full(owed.value)}, {phrases.full(owed.value - budget)} over the budget"
         if owed.value <= budget:
             kept, asked = kept_and_asked(chance, limits.confidence)
             text = f"stays in the budget {kept}; {asked}"
@@ -98,24 +98,24 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
     return tuple(sorted(reasons, key=lambda reason: reason.figures["chance"]))
 
 
-def _dominated(option: CampaignOption, better: CampaignOption) -> Reason:
+def _dominated(option: CampaignOption, better: CampaignOption, phrases: Phrases) -> Reason:
     (hours, usd), (better_hours, better_usd) = hours_and_usd(option), hours_and_usd(better)
     time = _compared(hours, better_hours, duration_text, "slower")
-    money = _compared(usd, better_usd, usd_text, "more expensive")
+    money = _compared(usd, better_usd, phrases.full, "more expensive")
     figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
     text = f"{name_of(better)} is better in both: {time}, {money}"
     if hours == better_hours:
-        text = f"{name_of(better)} is as fast, and cheaper ({usd_text(better_usd)} against {usd_text(usd)})"
+        text = f"{name_of(better)} is as fast, and cheaper ({phrases.full(better_usd)} against {phrases.full(usd)})"
     elif usd == better_usd:
         faster = f"{duration_text(better_hours)} against {duration_text(hours)}"
         text = f"{name_of(better)} is faster ({faster}) at the same cost"
     return Reason(code=ReasonCode.DOMINATED, text=text, figures=figures)
 
 
-def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reason:
+def _not_preferred(option: CampaignOption, recommended: CampaignOption, phrases: Phrases) -> Reason:
     """Return how the option compares with the recommended one; one of both may have no known time."""
     usd, best_usd = _usd(option), _usd(recommended)
-    money = _compared(usd, best_usd, usd_text, "more expensive")
+    money = _compared(usd, best_usd, phrases.full, "more expensive")
     figures = {"campaign_usd": usd, "recommended_usd": best_usd}
     best = name_of(recommended)
     if option.campaign_hours is None or recommended.campaign_hours is None:

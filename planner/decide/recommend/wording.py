@@ -97,6 +97,17 @@ def share_text(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
 
 
+def shares_apart(share: float, other: float) -> tuple[str, str]:
+    """Write two shares with as many digits, up to four, as tell them apart; alike if that takes more."""
+    if share_text(share) != share_text(other):
+        return share_text(share), share_text(other)
+    for digits in (3, 4):
+        one, two = (f"{100 * each:.{digits}g} %" for each in (share, other))
+        if one != two:
+            return one, two
+    return share_text(share), share_text(other)
+
+
 def may_not_fit(option: OptionEstimate) -> bool:
     """Return whether its chance to fit is too low to be taken for granted."""
     return bool(option.fits) and option.fit_chance is not None and option.fit_chance < SURELY_FITS

@@ -80,7 +80,8 @@ class FeasiblePlan(Frozen):
     """
     done_by_confident: date | None = None
     simulated: SimulatedCampaign | None = None
-    optimality_gap_pct: float
+    optimality_gap_pct: float | None
+    """Distance from the best plan at the likely values at most; 0 if it is proven, null if nothing is."""
     placements: tuple[PlacedRuns, ...]
 
 

@@ -237,7 +237,7 @@ class CampaignOption(OptionEstimate):
     `campaign`; null if unknown.
     """
     paid_ahead_hours: float | None = None
-    """Hours for which each set of machines can be used in a block, a lease or an allocation; null for all others."""
+    """Hours for which each set of machines can be used in a block, a lease, a paid term or an allocation; else null."""
     cost_by_hours: CostByHours | None = Field(default=None, exclude=True)
     """Cost at other hours than the likely ones, for a term and for credits. JSON omits it."""
     queued: Queue | Tries | None = Field(default=None, exclude=True)

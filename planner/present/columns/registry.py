@@ -1,6 +1,7 @@
 """Lists every column of tables of options, for screens, files, pages, sheets and frames.
 
 `written_columns.py` defines the columns. Every other field of an answer's option is a column too, unless it is nested.
+Programs and agents get the options as rows of titles and texts.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from planner.errors import NotFoundError
+from planner.model.answer.documents import CampaignDocument, EstimateDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.base import Frozen
 from planner.model.network.workload import Split
 from planner.model.quantity import Quantity
-from planner.present.columns.entry import Entry
-from planner.present.columns.option_column import OptionColumn, OptionTable
+from planner.present.columns.entry import Entry, OptionsDocument, entries_of
+from planner.present.columns.table_column import OptionColumn, OptionTable
 from planner.present.columns.written_columns import KNOWN, WRITTEN, value_of_field
 from planner.present.facts import QUANTITIES
 from planner.present.page.words import Words
+from planner.present.table import Row
 
 ENGLISH = Words()
 
@@ -133,3 +136,24 @@ def not_known(entries: Sequence[Entry], more: Sequence[str], words: Words = ENGL
             yield words("No option has '{title}': the plan states no {key}.", title=title, key=column.stated_by)
         else:
             yield words("No option has '{title}'.", title=title)
+
+
+def option_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
+    """Return one row per option: of one training, of the campaign on it alone, or of a comparison, best first."""
+    table = OptionTable.COMPARISON
+    if isinstance(document, EstimateDocument):
+        table = OptionTable.ESTIMATE
+    elif isinstance(document, CampaignDocument):
+        table = OptionTable.CAMPAIGN
+    columns = columns_of(table, more)
+    return [{column.head(table): column.cell(entry) for column in columns} for entry in entries_of(document)]
+
+
+def short_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
+    """Return one short row per option for agents, without unknown values."""
+    columns = columns_of(OptionTable.AGENT, more)
+    cells = [
+        {column.head(OptionTable.AGENT): column.cell_short(entry) for column in columns}
+        for entry in entries_of(document)
+    ]
+    return [{title: cell for title, cell in row.items() if cell} for row in cells]

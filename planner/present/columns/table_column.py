@@ -1,14 +1,18 @@
-"""A column of a table: its title, its value for a row, and its priority on narrow screens."""
+"""A column of a table: its title, its value for a row, and its priority on narrow screens.
+
+Also the columns of tables of options, and the kinds of these tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Generic, TypeVar
 
 from planner.decide.recommend.wording import percent_text
 from planner.model.quantity import Quantity
+from planner.present.columns.entry import Entry
 from planner.present.facts import interval_text, value_text
 from planner.present.page.words import Words
 from planner.present.table import NOT_KNOWN, quantity_text
@@ -103,3 +107,25 @@ def translated_quantity(value: Quantity | None, words: Words) -> str:
     if value is None:
         return words("not known")
     return f"{value_text(value)} ({words(interval_text(value))}), {words(value.basis.value)}"
+
+
+OptionColumn = TableColumn[Entry]
+
+
+class OptionTable(StrEnum):
+    """A kind of table with options as rows."""
+
+    ESTIMATE = "estimate"
+    """One training per option, for programs: TSV, CSV and Markdown of a command."""
+    CAMPAIGN = "campaign"
+    COMPARISON = "comparison"
+    SCREEN = "screen"
+    """Table of a command on a terminal, and of a notebook."""
+    PAGE = "page"
+    """The app, and the report in HTML and PDF."""
+    REPORT = "report"
+    """The report in Markdown."""
+    SHEET = "sheet"
+    """The report as CSV and as a workbook, with all digits."""
+    AGENT = "agent"
+    """Short rows for agents."""

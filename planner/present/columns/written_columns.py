@@ -11,12 +11,11 @@ from planner.model.answer.reason import text_of
 from planner.model.quantity import Quantity
 from planner.present.bills import bill_text, local_text
 from planner.present.columns.entry import Entry
-from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.short_reasons import short_reason
-from planner.present.columns.table_column import Value, plain_text, translated_quantity
+from planner.present.columns.table_column import OptionColumn, OptionTable, Value, plain_text, translated_quantity
 from planner.present.facts import QUANTITIES, machine_text, name_text, price_date_text, quantity_of, terms_text
 from planner.present.option_marks import fit_text, marks
-from planner.present.page.terms import terms_of
+from planner.present.page.words import terms_of
 from planner.present.table import NOT_KNOWN, accelerators_text, price_text
 
 KNOWN = "known"
@@ -133,7 +132,7 @@ WRITTEN = (
         key="to_pay", title="to pay", quantity=True, value=_to_pay,
         translated=lambda entry, words: translated_quantity(_to_pay(entry), words) + local_text(entry.option),
     ),
-    OptionColumn(key="done_by", title="done by", drop=3, value=lambda entry: entry.done_by),
+    OptionColumn(key="done_by", title="likely end", drop=3, value=lambda entry: entry.done_by),
     OptionColumn(
         key="chance", title="chance", share=True, drop=2, titles={AGENT: "chance to keep the limits"},
         value=lambda entry: entry.chance,

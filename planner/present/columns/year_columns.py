@@ -118,9 +118,10 @@ def _local_translated(entry: YearEntry, words: Words) -> str:
 
 
 def _against(entry: YearEntry) -> str:
-    """Write the cost above that of the machine in question; "owning" for that machine itself."""
+    """Write the cost above that of the machine in question, in the plan's currency; "owning" for that machine."""
     usd = entry.option.above_owning_usd_per_year
-    return "owning" if usd is None else f"{'+' if usd > 0 else ''}{short_amount(usd)}"
+    rate = 1.0 if entry.currency is None else entry.currency.per_usd
+    return "owning" if usd is None else f"{'+' if usd > 0 else ''}{short_amount(usd * rate)}"
 
 
 def _trainings(entry: YearEntry) -> int | None:
@@ -146,7 +147,7 @@ def _pays_from_translated(entry: YearEntry, words: Words) -> str:
 
 def _at_once_translated(entry: YearEntry, words: Words) -> str:
     usd = entry.option.usd_at_once
-    return MoneyFormat(words).text(usd) if usd else NOT_KNOWN
+    return MoneyFormat(words, entry.currency).text(usd) if usd else NOT_KNOWN
 
 
 def _three_decimals(value: float | None) -> str:

@@ -10,22 +10,56 @@ from typing import Any
 from planner.decide.recommend.phrases import Phrases, nothing_to_pay
 from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import short_duration_parts
-from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.documents import ComparisonDocument, FeasiblePlan
 from planner.model.answer.option_estimate import OptionEstimate, RankedOption
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.present import facts
 from planner.present.columns.entry import Entry, entries_of
-from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.registry import LAYOUTS, columns_of
-from planner.present.columns.table_column import short_plain_text
+from planner.present.columns.table_column import OptionColumn, OptionTable, short_plain_text
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
-from planner.present.page.mix import KeyFigure, mix_figures
 from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """One of the three figures: its name, its value, and a line below it."""
+
+    name: str
+    value: str
+    below: str
+
+
+def mix_figures(mix: FeasiblePlan, words: Words, money: MoneyFormat, *, asked: float) -> Sequence[KeyFigure]:
+    """Return the figures "done by", "to pay" and "how sure"."""
+    hours, usd = mix.campaign_hours, mix.campaign_usd
+    chances = [chance for chance in (mix.chance_deadline, mix.chance_budget) if chance is not None]
+    kept = min(chances, default=asked) if mix.chance_both is None else mix.chance_both
+    sure = words("to keep the limits; {asked} asked; {known}", asked=words.percent(asked), known=words("simulated"))
+    bill, spread = money.text(usd.value), money.range(usd)
+    to_pay, below = bill, words("likely {value}; 90 %: {range}", value=bill, range=spread)
+    if mix.usd_confident is not None:
+        nothing = nothing_to_pay(mix, bill=usd)
+        to_pay = words("at most {usd}", usd=money.most(mix))
+        if mix.credits_usd:
+            to_pay = words("at most {usd} after credits", usd=money.most(mix))
+            below = words("before credits likely {value}; 90 %: {range}", value=bill, range=spread)
+        to_pay = words(nothing) if nothing else to_pay
+    return [
+        KeyFigure(
+            words("Done by"),
+            words.day(mix.done_by_confident) if mix.done_by_confident else words("not known"),
+            words("likely {value}; 90 %: {range}", value=words.hours(hours.value), range=words.hours_range(hours)),
+        ),
+        KeyFigure(words("To pay"), to_pay, below),
+        KeyFigure(words("How sure"), words.percent(kept), sure),
+    ]
+
 
 HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
 NO_FIGURE = "\u2013"

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
 from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
-from planner.present.page.mix import KeyFigure, mix_figures
+from planner.present.page.answer import KeyFigure, mix_figures
 from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
 from planner.present.page.words import Words
@@ -98,11 +98,12 @@ class CampaignPage:
                 )
             )
         gap = plan.optimality_gap_pct
-        said.append(
-            words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2))
-            if gap
-            else words("Proven: no plan is better.")
-        )
+        if gap is None:
+            said.append(words("It is the best plan that was found."))
+        elif gap:
+            said.append(words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2)))
+        else:
+            said.append(words("Proven: no plan is better."))
         return said
 
     def figures_html(self) -> str:

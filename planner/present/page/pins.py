@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.present.page.answer import AnswerPage
-from planner.present.page.mix import KeyFigure
+from planner.present.page.answer import AnswerPage, KeyFigure
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 

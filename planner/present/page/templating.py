@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from planner.decide.recommend.rank import is_feasible
 from planner.present import facts
-from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.bills import bill_rows, coverage_text
+from planner.present.charts import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.columns.short_reasons import short_reason
 from planner.present.option_marks import marks
 from planner.present.page.sentences import phrase
-from planner.present.page.terms import terms_of
+from planner.present.page.words import terms_of
 from planner.present.time_table import time_facts, time_rows
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Writes words, numbers and dates in the reader's language, with gettext and babel."""
+"""Writes words, numbers, dates and the terms of a machine in the reader's language, with gettext and babel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from planner.model.answer.option_estimate import OptionEstimate
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
+from planner.present.facts import terms_and_region
 
 LANGUAGES = {"en": "English", "ko": "한국어"}
 LOCALE = Path(__file__).with_name("locale")
@@ -83,3 +86,12 @@ def _unit(hours: float) -> tuple[float, str]:
 @cache
 def _catalog(language: str) -> gettext.NullTranslations:
     return gettext.translation(DOMAIN, LOCALE, languages=[language], fallback=True)
+
+
+TERMS = ("to be bought", "leased", "there already", "rented", *(kind.value.replace("_", " ") for kind in PriceKind))
+
+
+def terms_of(option: OptionEstimate, words: Words) -> str:
+    """Write the terms, with the region of a rented machine."""
+    terms, region = terms_and_region(option)
+    return ", ".join(filter(None, (words(terms), region)))

@@ -7,8 +7,8 @@ from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
 from planner.present.bills import bill_rows, coverage_text
 from planner.present.columns.entry import entries_of
-from planner.present.columns.option_column import OptionTable
 from planner.present.columns.registry import columns_of
+from planner.present.columns.table_column import OptionTable
 from planner.present.facts import (
     date_text,
     interval_text,

@@ -1,4 +1,4 @@
-"""Content of a report: its two pages and its appendix, in the reader's language."""
+"""Content of a report: its two pages and its appendix, in the reader's language. Also writes it as one HTML file."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.quantity import Basis
 from planner.present import facts
 from planner.present.bills import currency_text
+from planner.present.charts import CHART_READING, chart_svg, not_drawn
 from planner.present.columns.entry import Entry, entries_of
-from planner.present.columns.option_column import OptionColumn
+from planner.present.columns.table_column import OptionColumn
 from planner.present.option_marks import marks_explained
 from planner.present.page.answer import AnswerPage
 from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, phrase, translated
-from planner.present.page.terms import terms_of
+from planner.present.page.templating import render, style
 from planner.present.page.turns import AnswerTurn, turns_of
-from planner.present.page.words import Words
+from planner.present.page.words import Words, terms_of
 
 ROWS = 9
 """Options on the first page. More would not fit."""
@@ -209,3 +210,15 @@ def reading_notes() -> tuple[str, ...]:
     return (
         facts.RANGE_MEANS, BASES, facts.WHAT_OWNED_COUNTS, facts.MODELLED_MEANS_ESTIMATED, facts.LEFT_OUT
     )  # fmt: skip
+
+
+def as_html(report: Report, *, unfolded: bool = False) -> str:
+    """Write the report. `unfolded` opens its appendix, so that it is printed too."""
+    words = report.words
+    undrawn = not_drawn(report.document)
+    notes = [words(CHART_READING)] + ([words("Not drawn: {names}.", names="; ".join(undrawn))] if undrawn else [])
+    page = render(
+        "report.html", "whole", report, words, style=style("page.css", "report.css"),
+        chart_svg=chart_svg(report.document), chart_notes=" ".join(notes), unfolded=unfolded,
+    )  # fmt: skip
+    return f"{page}\n"

@@ -17,10 +17,8 @@ from planner.present.page.pins import MOST, Pin, pins_html
 from planner.present.page.prices import finance_html
 from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
-from planner.present.report.csv_file import as_csv
-from planner.present.report.html_file import as_html
-from planner.present.report.report import Report
-from planner.present.report.workbook import as_workbook
+from planner.present.report.report import Report, as_html
+from planner.present.report.workbook import as_csv, as_workbook
 from planner.ui.answer.parts import html, note, problems
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of

@@ -31,8 +31,7 @@ from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.question import MachineToBuy, TrainingQuestion
 from planner.use_cases.dated_plans import Counted, DatedPlan, beginning, counted_from
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
-from planner.use_cases.plans import campaign, compare, estimates_of
-from planner.use_cases.recommend import recommend
+from planner.use_cases.plans import campaign, compare, estimates_of, recommend
 
 FORM_FIX = "Change the value in the form."
 CREDITS_LAST_DAYS = 365

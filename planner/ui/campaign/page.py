@@ -10,7 +10,8 @@ from planner.decide.placement.instance import Objective
 from planner.errors import InputError
 from planner.model.plan.plan import Plan
 from planner.present.page.campaign import CampaignPage
-from planner.present.page.spend_chart import drawn_budget, spend_chart
+from planner.present.page.charts import drawn_budget, spend_chart
+from planner.present.page.sentences import note_text
 from planner.present.page.words import Words
 from planner.ui.answer import parts
 from planner.ui.ask.form import Form
@@ -92,7 +93,7 @@ def _draw(page: CampaignPage, plan: Plan, objective: Objective, words: Words) ->
             parts.note(words("The budget, {usd}, lies beyond the edge.", usd=page.money.text(page.budget_usd)))
     parts.html(page.front_html())
     for line in page.document.notes:
-        parts.note(line)
+        parts.note(note_text(line, words))
     st.download_button(
         words("Plan (YAML)"), lambda: plan_text(plan), file_name=FILE, mime="application/yaml", on_click="ignore"
     )

@@ -16,10 +16,10 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.owning.acquisition import Acquisition
 from planner.model.plan.plan import Plan
+from planner.present.page.charts import counts_around, lacking, year_chart
 from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 from planner.present.page.year import YearPage
-from planner.present.page.year_chart import counts_around, lacking, year_chart
 from planner.scenario.candidate import expand
 from planner.scenario.own_machine import OWN
 from planner.ui.answer import parts
@@ -27,8 +27,7 @@ from planner.ui.ask.question import StampedCatalog, answer_form, at_our_terms
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import example_plan, examples
 from planner.ui.state import chosen_words, current_form, numbers_of_address, remember
-from planner.use_cases.owning import owned_machines
-from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
+from planner.use_cases.owning import Year, own_or_rent_in, owned_machines, yearly_costs
 
 EXAMPLE = "station_own_or_rent"
 NUMBERS = ("trainings", "keep", "price", "usd_kwh", "others")

@@ -1,4 +1,4 @@
-"""Turns a question of the command line into a plan. Each assumption names the flag that changes it."""
+"""Turns a question of the command line into a plan, and answers it. Each assumption names the flag that changes it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 import re
 from calendar import monthrange
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from planner.adapters.documents import parse_model
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
@@ -20,12 +21,15 @@ from planner.model.network.architecture import Architecture
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
 from planner.text.number_text import read_grouped_number
+from planner.use_cases import plans
 from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines, usual_precision
 from planner.use_cases.asking.question import Draft, MissingAnswerError, QuestionPlan, TrainingQuestion
 from planner.use_cases.asking.stated_files import with_stated
+from planner.use_cases.dated_plans import DatedPlan, dated
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.runs import find_run
+from planner.use_cases.suggestions import with_suggestions
 
 SHORTEST_SEQUENCE = 512
 PACKED_SAMPLES = 2
@@ -269,3 +273,12 @@ def _day(text: str, today: date) -> date:
     except (ValueError, OverflowError):
         fix = "Write --by 2027-06-30, 2027-06, or 3w for three weeks from today."
         raise InputError(f"--by {text}: is not a date.", fix=fix) from None
+
+
+def answer_of(asked: QuestionPlan, catalog: Catalog, *, now: datetime) -> tuple[ComparisonDocument, DatedPlan]:
+    """Compare the options of a question's plan, and add suggestions. Also return the plan as it was answered."""
+    plan, today, assumed = dated(asked.plan, now=now)
+    document = plans.compare(plan, catalog, today=today)
+    search = dated(asked.search, now=now).plan
+    document = with_suggestions(document, search, catalog, today=today)
+    return document, DatedPlan(plan, today, (*asked.assumed, *assumed))

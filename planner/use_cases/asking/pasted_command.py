@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from planner.adapters.training_files.commands import command_of
-from planner.adapters.training_files.spellings import stated_objective
+from planner.adapters.training_files.keys import stated_objective
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Precision
 from planner.text.number_text import read_number

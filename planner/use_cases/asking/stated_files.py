@@ -1,20 +1,24 @@
-"""Joins a question with the files of a trainer. Options win over files."""
+"""Joins a question with the files of a trainer, or with the run of its log. Options win over files."""
 
 from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from planner.adapters.documents import parse_model
 from planner.errors import InputError
 from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import StatedTraining, Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
 from planner.use_cases.asking.machines import own_cards
 from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.importing.imported_runs import run_named
+from planner.use_cases.importing.run_facts import MissingFactError, Stated
 from planner.use_cases.training_files import UnnamedNetworkError, read_stated_training, training_paths
 
 
@@ -81,3 +85,30 @@ def training_of(stated: StatedTraining, options: Training, accelerators: Set[int
     }
     of_files = {name: value for name, value in settings.items() if value is not None}
     return parse_model(Training, of_files | options.model_dump(exclude_defaults=True), where=where)
+
+
+OWN_FLAGS = {
+    "--workload": "Name the network: planner ask llama3-8b --log ...",
+    "--accelerator": "Name the machine it was written on: --own 2xRTX-3090",
+    "--gpus": "Name the machine it was written on: --own 2xRTX-3090",
+}
+"""Ways to state a missing fact of a log in `planner ask`, by the option of `planner runs import`."""
+
+
+def run_of_log(log: Path, question: TrainingQuestion, catalog: Catalog) -> RunRecord:
+    """Return the run of a log. The first owned machine of the question is the one that wrote it."""
+    nodes, count, card = own_cards(question.own[0], catalog) if question.own else (1, None, None)
+    stated = Stated(
+        workload=question.workload,
+        accelerator=card,
+        gpus=None if count is None else nodes * count,
+        seq_len=question.seq_len,
+        precision=question.training.precision,
+    )
+    try:
+        return run_named(str(log), stated, catalog)
+    except MissingFactError as missing:
+        if missing.flag == "--seq-len":
+            raise InputError(missing.message, fix=f"Add --seq-len {missing.example}") from missing
+        fix = OWN_FLAGS.get(missing.flag, f"Import it with {missing.flag}, and ask of the run: planner ask ID")
+        raise InputError(missing.message, fix=fix) from missing

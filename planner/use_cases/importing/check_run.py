@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.adapters.upgrades import read_upgrades
+from planner.adapters.bundled_tables import read_upgrades
 from planner.audit.hardware_fixes import hardware_fixes, payback_hours
 from planner.model.answer.run_check import HardwareFix, RunCandidate, RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog

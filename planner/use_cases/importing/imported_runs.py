@@ -1,4 +1,4 @@
-"""Turns trainers' logs, with what the user states, into run records of the workspace."""
+"""Turns trainers' logs, with what the user states, into run records, and finds the run that a user names."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from planner.model.answer.audit import RunAudit
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.use_cases.audited_records import audit_record
+from planner.use_cases.expectations import expect_from
 from planner.use_cases.importing.run_facts import RunFacts, Stated, known_facts
 from planner.use_cases.importing.run_rate import (
     Rate,
@@ -31,7 +32,7 @@ from planner.use_cases.importing.run_rate import (
     quantity_of,
     rate_of,
 )
-from planner.use_cases.runs import store_runs
+from planner.use_cases.runs import find_run, read_run_file, records_in, store_runs
 
 SHORT_S = 10.0
 LONGEST_NAME = 50
@@ -159,3 +160,34 @@ def _difference(old: RunRecord, new: RunRecord) -> str:
     keys = [key for key in RunRecord.model_fields if getattr(old, key) != getattr(new, key)]
     main_keys = [key for key in keys if key not in ("id", "log", "throughput", "samples", "step_seconds", "verdict")]
     return ", ".join(main_keys or keys)
+
+
+DOCUMENTS = (".json", ".yaml", ".yml")
+
+
+def run_named(name: str, stated: Stated, catalog: Catalog) -> RunRecord:
+    """Return the run that a path or an id means. Nothing is stored."""
+    path = Path(name)
+    if not path.exists():
+        return find_run(name, catalog)
+    if path.suffix in DOCUMENTS and path.is_file():
+        try:
+            found = records_in(path, expect_from(catalog))
+        except InputError as error:
+            try:
+                found = records_of(path, stated, catalog)
+            except InputError as other:
+                raise (error if _is_a_record(path) else other) from None
+    else:
+        found = records_of(path, stated, catalog)
+    if len(found) > 1:
+        raise InputError(f"{name}: holds {len(found)} runs.", fix="Name one log.")
+    return found[0]
+
+
+def _is_a_record(path: Path) -> bool:
+    """Return True if a file claims to be one of the planner's, so that its faults as a record are the error to show."""
+    try:
+        return "schema_version" in read_run_file(path)
+    except InputError:
+        return False

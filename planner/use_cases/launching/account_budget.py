@@ -11,6 +11,7 @@ from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.provider_machines import WHO, machines_of_anybody
 from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.bill import billed_usd
 from planner.launcher.plan.guard import worst_total_usd
 from planner.launcher.plan.target import CLOUDS, LaunchProvider
 from planner.model.catalog import Catalog
@@ -104,3 +105,19 @@ def _usd(machine: ListedMachine, provider: LaunchProvider, catalog: Catalog, *, 
         return usd * HOURS_UNKNOWN
     seconds = (max(machine.expires_at, now) - (machine.started_at or now)).total_seconds()
     return usd * max(0.0, seconds) / SECONDS_PER_HOUR
+
+
+def used_usd(entries: Collection[LedgerEntry]) -> float:
+    """Return the used part of the budget: the bills of finished launches and the worst case of the others.
+
+    A launch whose machines were seen running beyond its worst case counts until then.
+    """
+    total = 0.0
+    for entry in entries:
+        bill, seconds = entry.launch.bill, entry.billed_seconds
+        if entry.open:
+            seen_up_usd = billed_usd(bill, seconds=entry.seen_up_s or 0.0) or 0.0
+            total += max(bill.worst_case_usd or 0.0, seen_up_usd)
+        elif seconds is not None:
+            total += billed_usd(bill, seconds=seconds) or 0.0
+    return total

@@ -32,11 +32,18 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload, Window
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launching.launch_probes import Probes, probes_of, settings_on
 from planner.use_cases.launching.launch_rate import Priced, launch_price
-from planner.use_cases.launching.launch_target import MOST_MINUTES, LaunchTerms, read_hosts, resolve_target
+from planner.use_cases.launching.launch_target import (
+    MOST_MINUTES,
+    LaunchTerms,
+    Probes,
+    probes_of,
+    read_hosts,
+    resolve_target,
+    settings_on,
+)
 from planner.use_cases.networks import bench_workload
-from planner.use_cases.probes import probe_workload
+from planner.use_cases.runs import probe_workload
 
 BUDGET_FILE = "budget.yaml"
 BUDGET_FIX = (

@@ -9,26 +9,22 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, assert_never
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
-from planner.errors import MissingExtraError, NodeError, PlannerError
-from planner.launcher.collect.launch_record import billed_quantity, probe_of_launch, record_of_launch
+from planner.errors import NodeError, PlannerError
+from planner.launcher.collect.launch_record import probe_of_launch, record_of_launch
 from planner.launcher.collect.probe_record import is_probe
 from planner.launcher.collect.results import collected, read_probes, read_result
-from planner.launcher.documents import LaunchState, PlannedLaunch
 from planner.launcher.drive import gone
 from planner.launcher.drive.campaign import LaunchGroup, Watch, raise_worst
 from planner.launcher.drive.context import utc_now
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import LedgerEntry, State
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Backend, Launch
-from planner.launcher.plan.bill import billed_usd
 from planner.launcher.plan.guard import LaunchLimits, check_launches
 from planner.launcher.plan.instant import Instant, boot_instant
 from planner.launcher.plan.target import Reach
@@ -36,9 +32,9 @@ from planner.launcher.plan.task import with_expiry
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launching.account_budget import NOT_SET, AccountCheck, running_in_accounts
+from planner.use_cases.launching.account_budget import NOT_SET, AccountCheck, running_in_accounts, used_usd
 from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget
-from planner.use_cases.launching.launch_target import read_hosts
+from planner.use_cases.launching.launch_target import open_backend
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
 """Kinds of events that tell why a launch is not over."""
@@ -46,12 +42,6 @@ LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
 DIRECT_POLL_S = 2.0
 SKY_POLL_S = 15.0
-
-
-def check_sky() -> None:
-    """Raise MissingExtraError if SkyPilot is not installed."""
-    if find_spec("sky") is None:
-        raise MissingExtraError("SkyPilot, which carries launches to clouds, Kubernetes and Slurm,", "launch")
 
 
 @dataclass
@@ -83,7 +73,7 @@ class Launches:
         """Return the backend for this way to reach machines. Each is created once."""
         with self._lock:
             if reach not in self._backends:
-                self._backends[reach] = self._open(reach)
+                self._backends[reach] = open_backend(reach, self.folder, home=self.home)
             return self._backends[reach]
 
     def close(self) -> None:
@@ -124,7 +114,8 @@ class Launches:
         for plan in planned:  # missing software and silent providers are reported before anything is written
             backend = self.backend(plan.launch.target.reach)
             backend.ready(plan.launch)
-            changed = {"task": expiring(plan.launch, now), "account": backend.account(plan.launch)}
+            end = now + timedelta(minutes=plan.launch.bill.caps.worst_minutes)
+            changed = {"task": with_expiry(plan.launch.task, end), "account": backend.account(plan.launch)}
             launches.append(plan.launch.model_copy(update=changed))
         check_account = self._account_check(launches)
 
@@ -240,14 +231,8 @@ class Launches:
             probe = probe_of_launch(entry, results[0], aliases=aliases, where=str(where))
             runs.store_probe(probe, self.home)
             return probe.id
-        record = record_of_launch(
-            entry,
-            results,
-            aliases=aliases,
-            where=str(where),
-            expect=expect_from(open_catalog(self.home)),
-            probes=read_probes(where),
-        )
+        expect, probes = expect_from(open_catalog(self.home)), read_probes(where)
+        record = record_of_launch(entry, results, aliases=aliases, where=str(where), expect=expect, probes=probes)
         runs.store_run(record, self.home)
         return record.id
 
@@ -263,21 +248,6 @@ class Launches:
         raise_worst(failures)
         return entries
 
-    def used_usd(self, entries: Collection[LedgerEntry]) -> float:
-        """Return the used part of the budget: the bills of finished launches and the worst case of the others.
-
-        A launch whose machines were seen running beyond its worst case counts until then.
-        """
-        total = 0.0
-        for entry in entries:
-            bill, seconds = entry.launch.bill, entry.billed_seconds
-            if entry.open:
-                seen_up_usd = billed_usd(bill, seconds=entry.seen_up_s or 0.0) or 0.0
-                total += max(bill.worst_case_usd or 0.0, seen_up_usd)
-            elif seconds is not None:
-                total += billed_usd(bill, seconds=seconds) or 0.0
-        return total
-
     def _results(self, entry: LedgerEntry) -> list[dict[str, object]]:
         folder = self.folder / entry.launch.run_id
         files = collected(folder, run_id=entry.launch.run_id, nodes=entry.launch.target.nodes)
@@ -288,7 +258,7 @@ class Launches:
     ) -> None:
         budget = read_budget(self.home)
         total_usd = None if budget is None else budget.total_usd
-        budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": self.used_usd(entries)})
+        budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": used_usd(entries)})
         check_launches([(plan.launch.target, plan.launch.bill) for plan in planned], budgeted, now=self.now())
 
     def _account_check(self, launches: Sequence[Launch]) -> Callable[[Sequence[LedgerEntry]], None]:
@@ -322,65 +292,3 @@ class Launches:
 
     def _poll_s(self, launch: Launch) -> float:
         return self.poll_s or (SKY_POLL_S if launch.target.through_sky else DIRECT_POLL_S)
-
-    def _open(self, reach: Reach) -> Backend:
-        match reach:
-            case Reach.LOCAL:
-                from planner.launcher.backends.local import local_backend
-
-                return local_backend(self.folder / "this-machine")
-            case Reach.SSH:
-                from planner.launcher.backends.ssh import ssh_backend
-
-                return ssh_backend(read_hosts(self.home))
-            case Reach.SKYPILOT:
-                check_sky()
-                from planner.launcher.backends.sky.backend import SkyBackend
-
-                return SkyBackend(self.folder / "sky")
-        assert_never(reach)
-
-
-def state_of(entry: LedgerEntry) -> LaunchState:
-    """Return the state of a launch as a document."""
-    launch = entry.launch
-    return LaunchState(
-        run_id=launch.run_id,
-        cluster=launch.cluster,
-        workload=launch.workload,
-        target=launch.target.id,
-        state=entry.state,
-        outcome=entry.outcome,
-        planned_at=launch.planned_at,
-        submitted_at=entry.submitted_at,
-        deadline_at=launch.deadline_at,
-        ended_at=entry.ended_at,
-        worst_case_usd=launch.bill.worst_case_usd,
-        billed=billed_quantity(entry),
-        record_id=entry.record_id,
-    )
-
-
-def expiring(launch: Launch, now: datetime) -> dict[str, Any]:
-    """Return the task of a launch with its end counted from `now`."""
-    return with_expiry(launch.task, now + timedelta(minutes=launch.bill.caps.worst_minutes))
-
-
-def planned_document(planned: Planned, checks: tuple[str, ...] = ()) -> PlannedLaunch:
-    """Return a planned launch as a document."""
-    launch = planned.launch
-    return PlannedLaunch(
-        run_id=launch.run_id,
-        target=launch.target,
-        workload=launch.workload,
-        bill=launch.bill,
-        task=launch.task,
-        answer_id=launch.answer_id,
-        notes=planned.notes,
-        checks=checks,
-    )
-
-
-def open_ids(entries: Sequence[LedgerEntry]) -> list[str]:
-    """Return the ids of launches that are not over."""
-    return [entry.launch.run_id for entry in entries if entry.state is not State.DOWN_VERIFIED]

@@ -1,4 +1,7 @@
-"""Scores the planner's predictions of published measurements: `planner accuracy`."""
+"""Scores the planner's predictions of published measurements: `planner accuracy`.
+
+Also fits, compares and writes the shipped calibrations.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from planner.adapters.catalog import load_catalog
-from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
-from planner.adapters.workspace import workspace_dir
+from planner.adapters.evidence import FOLDER, IMAGE_CALIBRATION, evidence_files, read_calibration, read_measurements
+from planner.adapters.files import write_text
+from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
+from planner.model.evidence.calibration import Calibration
 from planner.speed.calibration.accuracy import (
     predict_image_rows,
     predict_text_rows,
     train_image_folds,
     train_text_folds,
 )
+from planner.speed.calibration.image_calibration import fit_image_calibration
 from planner.speed.calibration.metrics import (
     METHODS,
     baseline_predictions,
@@ -32,9 +38,16 @@ from planner.speed.calibration.metrics import (
 )
 from planner.speed.calibration.same_measurement import without
 from planner.speed.calibration.scored_rows import ScoredRow
+from planner.speed.calibration.text_calibration import Each, fit_text_calibration
 from planner.speed.physics.observation import Observation, Refusal
-from planner.use_cases.published.calibrations import shipped_image_calibration
-from planner.use_cases.published.evidence import observations_of, of_images, of_text, usable_rows
+from planner.use_cases.published.evidence import (
+    bundled_evidence,
+    bundled_image_evidence,
+    observations_of,
+    of_images,
+    of_text,
+    usable_rows,
+)
 from planner.use_cases.published.whole_trainings import is_whole, left_out_document, whole_rows_document
 
 
@@ -140,3 +153,37 @@ def _baselines(
         for name, value in baseline_predictions(row.observation, trained_on[key]).items():
             errors[name].append((row.observation.labels.source, value / row.observation.tokens_per_s_per_gpu - 1))
     return errors
+
+
+def calibrate_text(*, today: date, each: Each = map) -> Calibration:
+    """Calibrate on the bundled measurements of text. `each` may be the map of a process pool."""
+    return fit_text_calibration(bundled_evidence(load_catalog()), today=today, each=each)
+
+
+def calibrate_images(*, today: date) -> Calibration:
+    """Calibrate on the bundled measurements of image networks."""
+    return fit_image_calibration(of_images(bundled_image_evidence(load_catalog())), today=today)
+
+
+def shipped_image_calibration() -> Calibration:
+    """Read the calibration of image networks that ships with the product."""
+    return read_calibration(catalogs_dir() / FOLDER / IMAGE_CALIBRATION)
+
+
+def write_calibration(made: Calibration, path: Path) -> Path:
+    """Write a calibration. The date stays if it equals the existing one to six digits."""
+    if path.is_file() and not differences(shipped := read_calibration(path), made):
+        made = made.model_copy(update={"made_on": shipped.made_on})
+    write_text(path, made.model_dump_json(indent=1) + "\n")
+    return path
+
+
+def differences(shipped: Calibration, made: Calibration) -> list[str]:
+    """List the differences between two calibrations in their first six digits."""
+    changes = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
+             if f"{shipped.constants.get(name, 0):.6g}" != f"{value:.6g}"]  # fmt: skip
+    if shipped.rows_sha256 != made.rows_sha256:
+        changes.append("the rows, or how they are read, changed")
+    if shipped.spreads != made.spreads:
+        changes.append("the widths of ranges changed")
+    return changes

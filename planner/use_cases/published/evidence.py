@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from planner.adapters.bundled_tables import read_image_networks
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.evidence import FOLDER, evidence_files, read_measurements
-from planner.adapters.image_networks import read_image_networks
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError, StoreError
 from planner.model.catalog import Catalog

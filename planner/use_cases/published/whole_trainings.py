@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from planner.adapters.practice import whole_trainings
+from planner.adapters.evidence import whole_trainings
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import PlannerError
 from planner.model.answer.option_estimate import OptionEstimate

@@ -10,7 +10,7 @@ import pytest
 
 from planner.adapters.price_sources import gpuhunt as source
 from planner.adapters.price_sources.gpuhunt import gpuhunt_prices
-from planner.adapters.price_sources.machine_names import Machines
+from planner.adapters.price_sources.source import Machines
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from tests.adapters.price_sources.conftest import says_so

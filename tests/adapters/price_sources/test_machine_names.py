@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.adapters.price_sources.machine_names import Machines
+from planner.adapters.price_sources.source import Machines
 from tests.bundled import bundled_catalog
 
 NODES = bundled_catalog().nodes

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.adapters.catalog import observed_nodes
-from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_filter import PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.cost.cloud.availability import availability
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin

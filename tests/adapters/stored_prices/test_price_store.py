@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.price_file import as_csv
-from planner.adapters.stored_prices.price_filter import PriceFilter
-from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_filter import PriceFilter, PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.errors import InputError, StoreError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin

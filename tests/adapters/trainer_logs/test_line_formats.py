@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from planner.adapters.trainer_logs.litgpt import LAST_PASS
+from planner.adapters.trainer_logs.lightning import LAST_PASS
 from tests.adapters.trainer_logs.conftest import part, timed_steps
 
 LOOP = "loop"

@@ -9,9 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.adapters.trainer_logs import litgpt
 from planner.adapters.trainer_logs.hf_console import Console
-from planner.adapters.trainer_logs.litgpt import LAST_PASS
+from planner.adapters.trainer_logs.lightning import LAST_PASS, read_litgpt
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.progress_bar import BarState
 from planner.adapters.trainer_logs.trainer_log import Beside, LogSpan, TrainerLog, spans_between
@@ -40,7 +39,7 @@ def passes_of_litgpt(numbers: Iterable[int], *, each: int, first: int = 0) -> Tr
         for n in numbers
     ]
     source = LogSource(Path("a.log"), Path(), ("a.log",), lone=True, _texts={"a.log": "\n".join(lines)})
-    (log,) = litgpt.read(source)
+    (log,) = read_litgpt(source)
     return log
 
 

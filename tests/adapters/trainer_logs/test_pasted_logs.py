@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from planner.adapters.trainer_logs.cluster_trainers import PASSES
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
-from planner.adapters.trainer_logs.deepspeed import PASSES
 from planner.adapters.trainer_logs.trainer_log import ONLY_TOTALS
 from planner.errors import InputError
 from tests.adapters.trainer_logs.conftest import part

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from planner.adapters.trainer_logs.log_source import open_source
-from planner.adapters.trainer_logs.preference_figures import objective_of_figures
+from planner.adapters.trainer_logs.rollout_figures import objective_of_figures
 from planner.model.network.training_method import TrainingMethod
 from planner.scenario.training_setup import setup_of_run
 from planner.use_cases.importing.imported_runs import record_of_log

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from planner.adapters.trainer_logs import parquet
+from planner.adapters.trainer_logs import trackers
 from planner.errors import InputError
 from tests.adapters.trainer_logs.conftest import part
 
@@ -56,13 +56,13 @@ def test_a_file_that_is_no_parquet_is_refused(tmp_path, read, data):
 
 def test_parquet_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path, read, monkeypatch):
     path = written(tmp_path / "a.parquet", {"step": list(range(1000)), "elapsed_s": [float(n) for n in range(1000)]})
-    monkeypatch.setattr(parquet, "MOST_COLUMN_BYTES", 1_000)
+    monkeypatch.setattr(trackers, "MOST_COLUMN_BYTES", 1_000)
     with pytest.raises(InputError, match="unpacks to"):
         read(path)
 
 
 def test_too_many_rows_of_parquet_are_refused(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(parquet, "MOST_ROWS", 10)
+    monkeypatch.setattr(trackers, "MOST_ROWS", 10)
     with pytest.raises(InputError, match="over 10 rows"):
         read(written(tmp_path / "a.parquet", {"step": list(range(11))}))
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from planner.adapters.training_files.commands import MOST_FILLED, filled, statements
 from planner.adapters.training_files.reader import read_training
-from planner.adapters.training_files.shell_text import MOST_FILLED, filled, statements
 from planner.errors import InputError
 
 MEGATRON = """#!/bin/bash

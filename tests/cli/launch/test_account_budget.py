@@ -14,7 +14,7 @@ from planner.launcher.plan.backend import LaunchPhase, NodeStatus
 from planner.launcher.plan.guard import LaunchLimits
 from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching import account_budget
-from planner.use_cases.launching.account_budget import AccountCheck, running_in_accounts
+from planner.use_cases.launching.account_budget import AccountCheck, running_in_accounts, used_usd
 from planner.use_cases.launching.launch_plan import Planned
 from planner.use_cases.launching.launches import Launches
 from tests.bundled import bundled_catalog
@@ -132,6 +132,6 @@ def test_an_open_launch_seen_up_beyond_its_worst_case_counts_until_then(clients)
     client = clients[0]
     client.ledger.plan([ASKED])
     client.ledger.move("mine", State.SUBMITTED, at=NOON)
-    assert client.used_usd(client.ledger.entries()) == pytest.approx(10.0)
+    assert used_usd(client.ledger.entries()) == pytest.approx(10.0)
     client.ledger.see_up("mine", elapsed_s=3 * 3600.0)
-    assert client.used_usd(client.ledger.entries()) == pytest.approx(30.0)
+    assert used_usd(client.ledger.entries()) == pytest.approx(30.0)

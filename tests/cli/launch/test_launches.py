@@ -15,6 +15,7 @@ from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.plan.backend import Launch, LaunchPhase, NodeStatus
 from planner.launcher.plan.instant import Instant, boot_instant
 from planner.launcher.plan.target import Reach, Target
+from planner.use_cases.launching.account_budget import used_usd
 from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_reap import reap
 from tests.launcher.launches import NOON, asleep, launch_of, rate
@@ -29,7 +30,7 @@ def launches():
 
 
 def test_backends_are_made_once_for_each_reach_and_an_unknown_reach_has_none(launches, monkeypatch):
-    monkeypatch.setattr("planner.use_cases.launching.launches.check_sky", lambda: None)
+    monkeypatch.setattr("planner.use_cases.launching.launch_target.check_sky", lambda: None)
     backends = {reach: launches.backend(reach) for reach in Reach}
     assert len({id(backend) for backend in backends.values()}) == len(Reach)
     assert launches.backend(Reach.SSH) is backends[Reach.SSH]
@@ -141,7 +142,7 @@ def test_the_bill_puts_worst_case_and_ledger_side_by_side(planner, launches):
 def test_what_is_over_uses_the_budget_by_what_it_cost_and_what_is_open_by_its_worst_case(launches):
     ended(launches, P4D, usd=10.0, minutes=30)
     launches.ledger.plan([launch_of(P4D, run_id="open", price=rate(10.0))])
-    assert launches.used_usd(launches.ledger.entries()) == pytest.approx(5.0 + 10.0 * 65 / 60)
+    assert used_usd(launches.ledger.entries()) == pytest.approx(5.0 + 10.0 * 65 / 60)
 
 
 def test_the_list_reads_well(planner, launches, golden):

@@ -11,6 +11,7 @@ import pytest
 from planner.errors import NodeError
 from planner.launcher.plan.backend import DownEvidence, Leftover
 from planner.launcher.plan.target import Reach, Target
+from planner.use_cases.launching.launch_target import open_backend
 from planner.use_cases.launching.launches import Launches
 from tests.launcher.launches import asleep, launch_of
 from tests.launcher.scripted_backend import ScriptedBackend
@@ -31,9 +32,10 @@ class EmptyClouds(ScriptedBackend):
 
 @pytest.fixture
 def clouds(monkeypatch):
-    backend, opened = EmptyClouds(), Launches._open
+    backend = EmptyClouds()
     monkeypatch.setattr(
-        Launches, "_open", lambda self, reach: backend if reach is Reach.SKYPILOT else opened(self, reach)
+        "planner.use_cases.launching.launches.open_backend",
+        lambda reach, folder, home: backend if reach is Reach.SKYPILOT else open_backend(reach, folder, home=home),
     )
     return backend
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from planner.cli.launching.bench_progress import BenchProgress
+from planner.cli.launching.bench_command import BenchProgress
 from planner.cli.visible_output import Drawn
 
 
@@ -29,7 +29,7 @@ def test_on_a_terminal_one_line_is_rewritten_and_then_gone(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr("planner.cli.launching.bench_progress.REDRAW_EVERY_S", 0.0)
+    monkeypatch.setattr("planner.cli.launching.bench_command.REDRAW_EVERY_S", 0.0)
     progress = BenchProgress()
     for step in steps("measure", 3):
         progress.step(step)

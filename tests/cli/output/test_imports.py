@@ -117,7 +117,7 @@ def test_the_list_of_commands_needs_no_command(arguments):
         ),
         pytest.param(
             ["task", "gpt-305m", "--on", "aws/p4d.24xlarge"],
-            "planner.cli.launching.task_command",
+            "planner.cli.launching.launch_command",
             ("planner.ui", "planner.speed.calibration", "planner.launcher.drive"),
             id="task",
         ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.cli.runs.probe_summary import probe_lines
+from planner.cli.launching.probe_command import probe_lines
 from planner.model.evidence.probe import SustainedFacts
 from tests.speed.probes.test_compared_probes import probe
 

@@ -85,7 +85,7 @@ def test_an_option_that_fits_only_fewer_trainings_is_kept(catalog):
     near = NearOptions.of(case, case.campaign().options)
     (trainings,) = [moved for moved in moved_inputs(near.case, near.options, near.options) if moved.name == "trainings"]
     sentences = {point.sentence for point in turning_points(near.case, near.options, trainings)}
-    assert "AWS p5 spot, 8x H100 wins up to 1 trainings (now 2)." in sentences
+    assert "AWS p5 spot, 8x H100 wins up to 1 training (now 2)." in sentences
 
 
 def test_the_first_the_quickest_and_the_front_are_kept(catalog):

@@ -172,7 +172,7 @@ def test_work_that_likely_takes_more_than_its_term_shows_what_the_rest_costs():
     assert option.campaign_usd.value == pytest.approx(87_660 + 1_234 * 21.957642, abs=0.01)
     assert option.bill is not None
     (dearer,) = [line for line in option.bill.lines if line.what == AFTER_TERM]
-    assert (dearer.quantity, dearer.usd.value) == (pytest.approx(1_234), pytest.approx(1_234 * 11.957642, abs=0.01))
+    assert [dearer.quantity, dearer.usd.value] == pytest.approx([1_234, 1_234 * 11.957642], abs=0.01)
 
 
 LEASED = {
@@ -195,3 +195,15 @@ def test_a_lease_holds_the_work_at_the_confidence(hold: str, confidence: float, 
     assert option.chance_both == pytest.approx(PHI(math.log(2_191.5 / 1_750) / (math.log(1.5) / TAIL)), abs=3e-3)
     assert [reason.code for reason in option.not_allowed_reasons] == ([] if kept else [ReasonCode.WINDOW_TOO_SHORT])
     assert plans.campaign(plan, catalog, today=TODAY).feasible is kept
+
+
+def test_a_mix_uses_a_paid_term_for_the_hours_that_it_holds():
+    """Of 900 runs of 10 h 876 fit the 8,766 h that are paid; the other 24 cost 240 h x 12 USD elsewhere."""
+    paid, other = YEAR | {"commitment_bought": True}, P4D | {"region": "us-west-2", "usd_per_hour": 12.0}
+    plan = plan_of([paid, other], runs=900, at_once=1, deadline="2028-12-31", budget_usd=5_000)
+    placed = plans.campaign(plan, bundled_catalog(), today=TODAY)
+    assert {each.option: each.runs for each in placed.placements} == {
+        "aws/p4d.24xlarge:us-east-1:savings_1y": 876, "aws/p4d.24xlarge:us-west-2:on_demand": 24
+    }  # fmt: skip
+    assert placed.campaign_usd is not None
+    assert placed.campaign_usd.value == pytest.approx(2_880)

@@ -18,6 +18,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.campaign_limits import Prefer
 from planner.model.plan.plan import Plan
+from planner.model.prices.offer import FAST_KINDS
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.decide.recommend.generated_plans import TODAY, drawn_plan
@@ -139,6 +140,27 @@ def test_a_price_that_is_a_day_older_or_a_percent_dearer_moves_the_answer_by_as_
         assert 1 / SAMPLED <= ratio <= 1.0125, name
     for name, ratio in moved(now, options_of(asked, dearer(1.01))):
         assert 1 / SAMPLED <= ratio <= 1.01 * SAMPLED, name
+
+
+@cache
+def aged(days: int) -> Catalog:
+    """Return the catalog with every firm price seen this many days ago."""
+    catalog = bundled_catalog()
+    day = TODAY - timedelta(days=days)
+    rows = [row if row.price_kind in FAST_KINDS else row.model_copy(update={"as_of": day}) for row in catalog.prices]
+    return catalog.model_copy(update={"prices": rows})
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_firm_price_of_two_days_over_a_year_answers_as_one_of_a_year_less_two_days(seed):
+    """After 30 + 130 days the uncertainty of a price grows no more, so nothing changes at 365 days."""
+    asked = drawn_plan(seed)
+    answers = [options_of(asked, aged(days)) for days in (363, 365, 366, 367, 1000)]
+    for before, after in pairwise(answers):
+        assert kept(before) == kept(after)
+        assert {name: option.usd_confident for name, option in before.items()} == pytest.approx(
+            {name: option.usd_confident for name, option in after.items()}
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)

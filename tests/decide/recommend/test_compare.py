@@ -128,8 +128,8 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
             id="a spot price that was not seen for 90 days is never first",
         ),
         pytest.param(
-            option("old", 10, 10, price_age_days=366, price_stale=True), option("new", 10, 90), {}, "new",
-            id="nor is a firm price of over a year ago",
+            option("old", 10, 10, price_age_days=366, price_stale=True), option("new", 10, 90), {}, "old",
+            id="the age of a firm price is in its cost alone",
         ),
         pytest.param(
             option("many", 10, 10, nodes=9, usd_per_hour=quantity(1, Unit.USD_PER_HOUR).model_copy(
@@ -374,5 +374,5 @@ def test_a_prepayment_is_called_a_block_or_a_term(kind, ahead):
     paid = option("paid", 10, 100, price_kind=kind, smallest_purchase_usd=quantity(100, Unit.USD))
     answer = compared([paid, option("hours", 10, 95, spread=1.9, price_kind=PriceKind.ON_DEMAND)])
     assert answer.recommended == "paid"
-    told = f"hours likely costs 95 USD: {ahead} is cheaper only if the work takes over 1.1 times as long as estimated"
+    told = f"hours likely costs 95 USD: {ahead} is cheaper only if the work takes over 1.05 times as long as estimated"
     assert f"{told}: measure first" in answer.notes

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from planner.decide.owning.own_or_rent import own_or_rent
+from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.why_not import reasons_against
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.plan import OptionLimits, Plan
 from planner.scenario.places import place_reasons
@@ -82,6 +85,29 @@ def test_missed_limits_are_counted_in_days_and_dollars() -> None:
     assert lost.why_not == (
         "ends on 2026-11-25, after the deadline 2026-11-22 and costs 140 USD, 40.00 USD over the budget"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "per_usd", "texts"),
+    [
+        pytest.param(
+            "EUR", 0.5, ("costs 70.00 EUR, 20.00 EUR over the budget", "best is as fast, and cheaper (5.00 EUR against "
+            "12.50 EUR)"), id="euros with cents below 100",
+        ),
+        pytest.param(
+            "KRW", 1400, ("costs 196,000 KRW, 56,000 KRW over the budget", "best is as fast, and cheaper (14,000 KRW "
+            "against 35,000 KRW)"), id="whole won",
+        ),
+    ],
+)  # fmt: skip
+def test_amounts_are_in_the_plan_s_currency(code: str, per_usd: float, texts: tuple[str, str]) -> None:
+    """140 USD against a budget of 100, and 25 against 10."""
+    currency = Currency(code=code, per_usd=per_usd, as_of=date(2026, 11, 1), source="a bank")
+    phrases = Phrases(CampaignLimits(budget_usd=100.0), currency)
+    dear = option("dear", 10, 140, within_budget=False, chance_budget=0.0)
+    other = option("other", 10, 25, chance_budget=1.0)
+    said = [reasons_against(each, BEST, [BEST, other], phrases)[0].text for each in (dear, other)]
+    assert tuple(said) == texts
 
 
 @pytest.mark.parametrize(

@@ -20,18 +20,15 @@ from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import comparison_screen, screen_lines
 from planner.present.columns.entry import entries_of
-from planner.present.columns.option_column import OptionColumn, OptionTable
-from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE, asked_columns, columns_of, not_known
-from planner.present.columns.rows import option_rows
+from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE, asked_columns, columns_of, not_known, option_rows
+from planner.present.columns.table_column import OptionColumn, OptionTable
 from planner.present.columns.written_columns import WRITTEN
-from planner.present.html_answer import screen_html
+from planner.present.notebook import screen_html
 from planner.present.page.answer import AnswerPage
 from planner.present.page.words import Words
-from planner.present.report.csv_file import as_csv
-from planner.present.report.html_file import as_html
 from planner.present.report.markdown_file import as_markdown
-from planner.present.report.report import Report
-from planner.present.report.workbook import as_workbook
+from planner.present.report.report import Report, as_html
+from planner.present.report.workbook import as_csv, as_workbook
 from planner.present.table import WRITERS
 
 AMOUNT = Quantity(value=7321, low=6000, high=9000, unit=Unit.KWH, basis=Basis.MODELLED, source="a toy's formula")

@@ -12,7 +12,7 @@ from planner.model.currency import Currency
 from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
 from planner.present.page.campaign import CampaignPage
-from planner.present.page.spend_chart import drawn_budget, spend_chart
+from planner.present.page.charts import drawn_budget, spend_chart
 from planner.present.page.words import Words
 from tests.present.conftest import HOURS, USD, quantity
 from tests.present.conftest import option as ranked
@@ -105,6 +105,7 @@ def test_what_is_proven_is_said() -> None:
     assert "1 training<" in page.calendar_html().replace("</span>", "<")
     assert "1 trainings" not in page.calendar_html()
     assert page_of(RENTED, optimality_gap_pct=1.26).sentences()[1] == "At most 1.3 % from the best plan."
+    assert page_of(RENTED, optimality_gap_pct=None).sentences()[1] == "It is the best plan that was found."
 
 
 def test_where_nothing_fits_the_nearest_plan_is_shown() -> None:

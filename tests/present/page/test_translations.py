@@ -9,11 +9,11 @@ import pytest
 
 from planner.adapters.workspace import examples_dir
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.page.sentences import SENTENCES, notes_text, translated
+from planner.present.page.sentence_forms import SENTENCES
+from planner.present.page.sentences import note_text, notes_text, translated
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, Words
 from planner.use_cases.catalogs import catalog_for
-from planner.use_cases.plans import compare, read_plan
-from planner.use_cases.recommend import recommend
+from planner.use_cases.plans import compare, read_plan, recommend
 from scripts.page_messages import compiled, messages, translations
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
@@ -24,6 +24,7 @@ EXAMPLES = {
     "done": "done in 3.4 hours", "cost": "at most 1.92 USD", "sure": "4 in 5 sure", "day": "2027-01-02",
     "deadline": "2027-01-01", "unit": "USD a kWh",
     "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
+    "waits": "9 USD", "limit": "in time", "kind": "the firm one", "doing": "Buying",
     "condition": "With a deadline 2 days later", "deed": "keep DGX Station, 4x V100", "limits": "by 2027-01-02",
 }  # fmt: skip
 ENGLISH = re.compile(r"\b(done|at most|sure|hours|none|estimated)\b")
@@ -118,3 +119,26 @@ def test_notes_are_translated_without_their_full_stop() -> None:
     )  # fmt: skip
     [text] = notes_text(answer, KO)
     assert text == "환율(1달러당 1,439 KRW)이 332일 전 것입니다. 계획의 currency에 오늘 환율을 쓰십시오"
+
+
+@pytest.mark.parametrize(
+    ("note", "korean"),
+    [
+        pytest.param(
+            "waiting at 2.00 USD an hour counts 158 USD with RunPod, 1x RTX 4090 and 1,062 USD with PC, 1x RTX 4090, "
+            "which would be first without it",
+            "대기 1시간을 2.00 USD로 셉니다: RunPod, 1x RTX 4090에 158 USD, PC, 1x RTX 4090에 1,062 USD. "
+            "대기를 세지 않으면 뒤의 것이 첫째입니다",
+            id="waiting",
+        ),
+        pytest.param(
+            "to keep the deadline, several trainings run at once: AWS p5en, 8x H200, 2 at once (in time with 93 %); "
+            "RunPod, 8x H200, 2 at once (in time with 83 %, below the 90 % asked), and 2 more",
+            "마감을 지키려고 여러 학습을 동시에 실행합니다: AWS p5en, 8x H200, 2 at once (기한 내 93 %); "
+            "RunPod, 8x H200, 2 at once (기한 내 83 %, 요청한 90 % 미만) 외 2개",
+            id="several trainings at once",
+        ),
+    ],
+)
+def test_a_note_is_korean_with_its_values(note: str, korean: str) -> None:
+    assert note_text(note, KO) == korean

@@ -7,7 +7,7 @@ import io
 
 from planner.model.answer.documents import ComparisonDocument
 from planner.present.facts import QUANTITIES
-from planner.present.report.csv_file import QUANTITY_COLUMNS, as_csv
+from planner.present.report.workbook import QUANTITY_COLUMNS, as_csv
 
 PLAIN_COLUMNS = 36
 """Columns of the plan, its option, limits and chances, counted in the golden file."""

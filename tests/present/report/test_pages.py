@@ -10,10 +10,9 @@ import pytest
 
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.currency import Currency
-from planner.present.report import html_file
-from planner.present.report.html_file import as_html
+from planner.present.report import report
 from planner.present.report.markdown_file import as_markdown
-from planner.present.report.report import CHANGES, ROWS, Report, reading_notes
+from planner.present.report.report import CHANGES, ROWS, Report, as_html, reading_notes
 from tests.present.conftest import advice, report_of
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>chart</title></svg>'
@@ -22,7 +21,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>chart</title></svg>'
 @pytest.fixture(autouse=True)
 def _chart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the chart, which has tests of its own."""
-    monkeypatch.setattr(html_file, "chart_svg", lambda _: SVG)
+    monkeypatch.setattr(report, "chart_svg", lambda _: SVG)
 
 
 @pytest.mark.parametrize(("language", "ending"), [("en", ""), ("ko", ".ko")])
@@ -85,7 +84,7 @@ def test_markup_in_any_text_of_an_option_is_text(comparison: ComparisonDocument)
 
 def test_html_without_a_chart_has_no_empty_heading(comparison, monkeypatch) -> None:
     assert SVG in as_html(report_of(comparison))
-    monkeypatch.setattr(html_file, "chart_svg", lambda _: None)
+    monkeypatch.setattr(report, "chart_svg", lambda _: None)
     assert "Cost against time" not in as_html(report_of(comparison))
 
 
@@ -165,7 +164,7 @@ def test_the_appendix_is_open_where_that_is_asked(comparison: ComparisonDocument
 
 def test_a_report_in_korean_names_its_parts_in_korean(comparison: ComparisonDocument) -> None:
     text = first_page(as_html(report_of(comparison, "ko", advice=advice())))
-    for english in ("What would change this", "Options", "done by", "Decision", "wins", "Measure "):
+    for english in ("What would change this", "Options", "likely end", "Decision", "wins", "Measure "):
         assert english not in text
     assert "추천이 바뀝니다" in text
 

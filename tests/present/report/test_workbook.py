@@ -12,8 +12,7 @@ import pytest
 
 from planner.model.answer.bill import CreditUsed
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.report.csv_file import QUANTITY_COLUMNS
-from planner.present.report.workbook import BILL_COLUMNS, LONGEST, as_workbook
+from planner.present.report.workbook import BILL_COLUMNS, LONGEST, QUANTITY_COLUMNS, as_workbook
 from tests.present.conftest import advice, report_of
 
 

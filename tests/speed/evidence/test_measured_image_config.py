@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from planner.adapters.bundled_tables import read_image_networks
 from planner.adapters.catalog import accelerator_aliases
-from planner.adapters.image_networks import read_image_networks
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.calibration.accuracy import predict_image_rows, train_image_folds
@@ -19,7 +19,7 @@ from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.physics.observation import Observation, Refusal
-from planner.use_cases.published.calibrations import shipped_image_calibration
+from planner.use_cases.published.accuracy import shipped_image_calibration
 from tests.bundled import bundled_catalog, image_rows
 
 ROW = {

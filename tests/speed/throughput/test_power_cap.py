@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.adapters.matmul_ceilings import read_matmul_ceilings
+from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.audit.run_audit import with_audited_runs
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.answer.option_estimate import OptionEstimate

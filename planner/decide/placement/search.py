@@ -1,0 +1,274 @@
+"""Search for the best plan that keeps its limits with the confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from planner.decide.campaign.alone import Alone
+from planner.decide.outcomes.play import runs_of_lane
+from planner.decide.placement.chosen import Chosen, chosen_plan, keeps_each, with_values
+from planner.decide.placement.effort import Effort
+from planner.decide.placement.instance import (
+    TOLERANCE,
+    Instance,
+    Objective,
+    RunsOnLane,
+    Solution,
+    evaluate,
+    in_allocations,
+    in_budget,
+)
+from planner.decide.placement.milp import SolverStoppedError
+from planner.decide.placement.question import PlacementQuestion, at_confidence
+from planner.decide.placement.solve import solve
+
+LEAST_EFFORT = 0.1
+"""Effort that each tried level gets at least, whatever was spent before it."""
+STEPS = 10
+"""Largest number of levels that are tried, each tighter than the one before, until the confidence holds."""
+HALVINGS = 4
+"""Levels that are tried between the last plan that is not sure enough and the first that is."""
+CLOSER = 0.7
+"""Factor on the chance to break a limit from one tried level to the next."""
+LIKELY = 0.5
+MOST_CONFIDENCE = 0.995
+ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
+"""Levels of which those above the confidence are tried too. A surer plan may cost less at the confidence."""
+SAME_USD, SAME_HOURS = 0.01, 1 / 60
+CHEAPER = 1 - 1e-6
+"""Factor by which a plan must be better to replace one that was found earlier."""
+
+
+class Tried(NamedTuple):
+    """The best plan that keeps the limits with the confidence, and the surest of the plans that do not."""
+
+    best: Chosen | None
+    unsure: Chosen | None
+
+
+class Level(NamedTuple):
+    """Chances with which single runs stay below the hours, and options below the costs, that the solver counts."""
+
+    hours: float | None = None
+    """None: it counts the likely hours."""
+    usd: float | None = None
+    """None: it counts the likely costs."""
+
+
+class Found(NamedTuple):
+    """The solver's plan at a level, and the same plan in the samples."""
+
+    solution: Solution
+    chosen: Chosen
+
+
+def best_plan(question: PlacementQuestion, alone: Alone, objective: Objective, effort: Effort) -> Tried:
+    """Return the best plan that keeps the limits with the confidence, and the surest of the plans that do not.
+
+    The solver proposes plans at several levels. All are played on the same samples, together with the best option for
+    all runs as its row in `compare` has it. By cost, the best is the one with the least cost at the confidence; by
+    time, with the least likely hours. Raises SolverStoppedError if no plan was found and none was ruled out.
+    """
+    return _Search(question, alone, objective, effort).tried()
+
+
+def weighed(plan: Chosen, alone: Alone, objective: Objective) -> tuple[float, float]:
+    """Return what plans are compared by, least first: cost at the confidence, with waiting, and likely hours."""
+    usd, hours = plan.usd_confident, plan.plan.hours.value
+    if alone.limits.waiting_usd_per_hour:
+        usd += alone.limits.waiting_usd_per_hour * plan.hours_confident
+    return (hours, usd) if objective is Objective.TIME else (usd, hours)
+
+
+@dataclass
+class _Search:
+    """Plans by the level at which the solver proposed them."""
+
+    question: PlacementQuestion
+    alone: Alone
+    objective: Objective
+    effort: Effort
+    found: dict[Level, Found | None] = field(default_factory=dict)
+    stopped: SolverStoppedError | None = None
+
+    def tried(self) -> Tried:
+        """Return the best of the proposed plans and of the best row."""
+        confidence = self.alone.limits.confidence
+        first = self._at(Level())
+        if first is None or first.chosen.chance_both is not None:
+            self._tighten(confidence)
+            for chance in ABOVE if first is not None else ():
+                if chance > confidence and not self.effort.spent:
+                    self._at(self._both(chance))
+        plans = list({id(each.chosen): each.chosen for each in self.found.values() if each is not None}.values())
+        unsure = max(
+            (plan for plan in plans if not plan.keeps(confidence)), key=lambda plan: plan.least_chance, default=None
+        )
+        best = self._best([plan for plan in plans if plan.keeps(confidence)])
+        if best is None and unsure is None and self.stopped is not None:
+            raise self.stopped
+        if best is not None and (first is None or not _as_good(best, first.chosen)):
+            best = replace(best, plan=replace(best.plan, gap=None))
+        return Tried(best, unsure)
+
+    def _best(self, kept: list[Chosen]) -> Chosen | None:
+        """Return the best of the plans; the best row with all runs in its place if it is no worse."""
+        best: Chosen | None = None
+        values: tuple[float, float] = (math.inf, math.inf)
+        for plan in kept:
+            value = weighed(plan, self.alone, self.objective)
+            if best is None or _is_less(value, values):
+                best, values = plan, value
+        if best is not None and best.row is not None:
+            return best
+        row = self._best_row()
+        if row is not None and (best is None or not _is_less(values, weighed(row, self.alone, self.objective))):
+            return row
+        return best
+
+    def _best_row(self) -> Chosen | None:
+        """Return the plan of the best option that keeps the limits as its row in `compare` does; None if none does."""
+        question, limits = self.question, self.alone.limits
+        numbers = {way.option for way in question.instance.ways}
+
+        def order(number: int) -> tuple[float, ...]:
+            row = question.candidates[number].alone
+            hours = math.inf if row.campaign_hours is None else row.wait_hours + row.campaign_hours.value
+            usd = math.inf if row.usd_confident is None else row.usd_confident + row.waiting_usd
+            return (hours, usd, number) if self.objective is Objective.TIME else (usd, hours, number)
+
+        for number in sorted(numbers, key=order):
+            shared = as_its_row(question, number) if keeps_each(question.candidates[number].alone) else None
+            if shared is not None:
+                plan = chosen_plan(question, shared, limits, self.alone.budget, asked=question.instance)
+                if plan.row is not None and plan.keeps(limits.confidence):
+                    return plan
+        return None
+
+    def _tighten(self, confidence: float) -> None:
+        """Try tighter levels until a plan is sure enough, then levels between it and the last that is not."""
+        unsure, level = None, Level()
+        for _ in range(STEPS):
+            found = self._at(level)
+            if found is None or found.chosen.keeps(confidence):
+                break
+            unsure, level = level, _tighter(level, found.chosen, confidence)
+        for _ in range(HALVINGS):
+            if unsure is None or self.effort.spent:
+                return
+            middle = Level(_between(unsure.hours, level.hours), _between(unsure.usd, level.usd))
+            found = self._at(middle)
+            if found is None or found.chosen.keeps(confidence):
+                level = middle
+            else:
+                unsure = middle
+
+    def _both(self, chance: float) -> Level:
+        asked = self.question.instance
+        return Level(chance, None if math.isinf(asked.budget) else chance)
+
+    def _at(self, level: Level) -> Found | None:
+        """Return the best plan at a level; None if none keeps the limits there, or the solver found none."""
+        if level in self.found:
+            return self.found[level]
+        asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
+        found = None
+        looser = [other for other in self.found if _is_looser(other, level)]
+        if all(self.found[other] is not None for other in looser):
+            found = self._still_best(asked, looser) or self._solved(asked)
+        self.found[level] = found
+        return found
+
+    def _still_best(self, asked: Instance, looser: list[Level]) -> Found | None:
+        """Return the cheapest plan of looser levels, if it keeps the limits of this level at the same cost."""
+        if self.objective is Objective.TIME or asked.waiting_usd_per_hour:
+            return None
+        for other in reversed(looser):
+            known = self.found[other]
+            if known is not None and _holds(with_values(known.solution, asked), known.solution):
+                return known
+        return None
+
+    def _solved(self, asked: Instance) -> Found | None:
+        try:
+            solution = solve(asked, self.objective, self.effort.at_least(LEAST_EFFORT))
+        except SolverStoppedError as error:
+            self.stopped = error
+            return None
+        if solution is None:
+            return None
+        return Found(solution, chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked))
+
+
+def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
+    """Return equal runs on an option, shared over its sets of machines as in its row of `compare`.
+
+    None if runs differ, or if one window does not hold all sets. Each set has the block of the row.
+    """
+    instance, row = question.instance, question.candidates[option].alone
+    ways = [number for number, way in enumerate(instance.ways) if way.option == option]
+    if len(instance.groups) != 1 or len(ways) != 1:
+        return None
+    (number,), way, runs = ways, instance.ways[ways[0]], instance.groups[0].runs
+    sets = min(runs, row.at_once)
+    if instance.bins[way.bin].lanes < sets:
+        return None
+    if instance.bins[way.bin].blocks and row.paid_ahead_hours is not None:
+        billed = row.paid_ahead_hours / math.ceil(runs / row.at_once)
+        of_row = replace(way, billed_hours=billed)
+        instance = replace(instance, ways=(*instance.ways[:number], of_row, *instance.ways[number + 1 :]))
+    return evaluate(instance, [RunsOnLane(number, lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
+
+
+def _tighter(level: Level, plan: Chosen, confidence: float) -> Level:
+    """Return the next level: of the limits that the plan does not keep, else of the less sure one.
+
+    If each limit holds and both together do not, the less sure one is tightened.
+    """
+    in_time = min(chance for chance in (plan.chance_deadline, plan.chance_windows, 1.0) if chance is not None)
+    in_budget = 1.0 if plan.chance_budget is None else plan.chance_budget
+    each_holds, (hours, usd) = in_time >= confidence and in_budget >= confidence, level
+    if in_time < confidence or (each_holds and in_time <= in_budget):
+        hours = confidence if hours is None else _surer(hours)
+    if in_budget < confidence or (each_holds and in_budget <= in_time):
+        usd = (1 + confidence) / 3 if usd is None else _surer(usd)
+    return Level(hours, usd)
+
+
+def _surer(chance: float) -> float:
+    return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
+
+
+def _between(low: float | None, high: float | None) -> float | None:
+    """Return the chance whose complement is the geometric mean of those of two chances; None if both are None."""
+    if high is None:
+        return low
+    return 1 - math.sqrt((1 - (LIKELY if low is None else low)) * (1 - high))
+
+
+def _is_looser(level: Level, than: Level) -> bool:
+    return all((one or 0.0) <= (other or 0.0) for one, other in zip(level, than, strict=True))
+
+
+def _holds(instance: Instance, known: Solution) -> bool:
+    """Return whether a plan keeps the limits of an instance at no more than its cost."""
+    moved = evaluate(instance, known.placed)
+    if moved is None or moved.hours > instance.deadline * (1 + TOLERANCE):
+        return False
+    as_cheap = moved.to_pay <= known.to_pay + SAME_USD
+    return as_cheap and in_budget(instance, known.placed) and in_allocations(instance, known.placed)
+
+
+def _is_less(value: tuple[float, float], than: tuple[float, float]) -> bool:
+    """Return whether the first number is less; if both are equal, the second."""
+    if value[0] < than[0] * CHEAPER:
+        return True
+    return value[0] * CHEAPER <= than[0] and value[1] < than[1] * CHEAPER
+
+
+def _as_good(plan: Chosen, likely: Chosen) -> bool:
+    """Return whether a plan is as good as the best one at the likely values, so that the solver's bound is its own."""
+    usd, hours = plan.plan.usd.value - likely.plan.usd.value, plan.plan.hours.value - likely.plan.hours.value
+    return usd <= SAME_USD and hours <= SAME_HOURS
