@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from planner.errors import NodeError
-from planner.launcher.ledger.entry import LOCK_NAME
+from planner.launcher.ledger.launch_folder import LOCK_NAME
 from planner.redact import clean
 from planner.text.visible_text import visible_text
 from planner.whole_file import whole_file

@@ -18,7 +18,8 @@ from functools import cached_property
 from pathlib import Path
 
 from planner.errors import StoreError
-from planner.launcher.ledger.entry import LedgerEntry, driving_lock, home_of
+from planner.launcher.ledger.entry import LedgerEntry
+from planner.launcher.ledger.launch_folder import driving_lock, home_of
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Backend, NodeStatus, ProviderTime
 from planner.launcher.plan.instant import Instant, boot_instant

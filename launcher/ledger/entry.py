@@ -1,14 +1,10 @@
-"""One launch in the ledger: its state, allowed transitions, outcome, events, and folder with its lock."""
+"""One launch in the ledger: its state, allowed transitions, outcome and events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 
-from planner.errors import StoreError
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.instant import Instant
 from planner.launcher.plan.sighting import Said
@@ -107,35 +103,3 @@ class LedgerEntry(Frozen):
             return self.counted_s
         worst_s = self.launch.bill.caps.worst_minutes * 60.0
         return min(max(0.0, (self.ended_at - self.submitted_at).total_seconds()), worst_s)
-
-
-LOCK_NAME = "driver.lock"
-
-
-def home_of(folder: Path, run_id: str) -> Path:
-    """Return the folder of a launch, created if missing."""
-    home = folder / run_id
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{home}: cannot be made: {error.strerror}.", fix="Check the disk and the place.") from error
-    return home
-
-
-@contextmanager
-def driving_lock(home: Path) -> Iterator[bool]:
-    """Hold the right to drive a launch; yields False if another client has it. The lock ends with its client."""
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(home / LOCK_NAME, blocking=False)
-    try:
-        with suppress(Timeout):
-            lock.acquire()
-    except OSError as error:
-        raise StoreError(
-            f"{home}: cannot be written: {error.strerror}.", fix="Check the disk and the place."
-        ) from error
-    try:
-        yield lock.is_locked
-    finally:
-        lock.release()

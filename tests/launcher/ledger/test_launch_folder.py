@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from planner.errors import StoreError
-from planner.launcher.ledger.entry import driving_lock, home_of
+from planner.launcher.ledger.launch_folder import driving_lock, home_of
 
 HOLD = """
 import sys
