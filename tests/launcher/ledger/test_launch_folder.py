@@ -13,7 +13,7 @@ from planner.launcher.ledger.launch_folder import driving_lock, home_of
 HOLD = """
 import sys
 from pathlib import Path
-from planner.launcher.ledger.entry import driving_lock
+from planner.launcher.ledger.launch_folder import driving_lock
 
 with driving_lock(Path(sys.argv[1])) as mine:
     print(mine, flush=True)
