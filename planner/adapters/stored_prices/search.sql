@@ -103,6 +103,12 @@ chosen AS (
   SELECT newest FROM offer
   WHERE id IN (SELECT min(id) FROM offer WHERE :regions IS NULL OR region IN inside GROUP BY region)
     AND region NOT IN (SELECT region FROM kept)
+  UNION
+  -- A price that is the same everywhere keeps the catalog's rows of that machine listed, in the regions asked for too.
+  SELECT offer.newest FROM offer JOIN term ON term.id = offer.term
+  WHERE offer.region = 'any' AND :regions IS NOT NULL AND (term.provider, term.instance_type) IN (
+    SELECT value ->> 0, value ->> 1 FROM json_each(:standing)
+  )
 )
 SELECT price, NULL AS unread FROM chosen CROSS JOIN observation WHERE observation.id = chosen.newest
 UNION ALL

@@ -55,4 +55,4 @@ def _between(low: float | None, high: float | None) -> float | None:
 
 def is_looser(level: Level, than: Level) -> bool:
     """Return whether a level is nowhere surer than another one."""
-    return all((one or 0.0) <= (other or 0.0) for one, other in zip(level, than, strict=True))
+    return all((mine or 0.0) <= (theirs or 0.0) for mine, theirs in zip(level, than, strict=True))

@@ -210,3 +210,12 @@ def test_of_one_instance_the_cheapest_region_is_read_with_all_kinds_of_price():
         ("us-east-1", 55), ("us-east-1", 30)
     }  # fmt: skip
     assert {row.region for row in kept} == {"us-east-1", "eu-west-1", "us-west-2"}, "a region stays known by its name"
+
+
+def test_a_price_that_is_the_same_everywhere_keeps_a_bundled_price_listed():
+    """Today's complete list has the machine at one price everywhere, also where only European regions are read."""
+    bundled = [price(KNOWN, 4, "eu-west-1", origin=PriceOrigin.BUNDLED, as_of=EARLIER)]
+    european = frozenset({"eu"})
+    search = PriceSearch(regions=european)
+    known, _ = chosen([price(KNOWN, 8, "any")], search, bundled, lists=LISTS, regions=european)
+    assert known[PriceKind.ON_DEMAND].unlisted_on is None

@@ -198,7 +198,7 @@ def test_a_lease_holds_the_work_at_the_confidence(hold: str, confidence: float, 
 
 
 def test_a_mix_uses_a_paid_term_for_the_hours_that_it_holds():
-    """Of 900 runs of 10 h 876 fit the 8,766 h that are paid; the other 24 cost 240 h x 12 USD elsewhere."""
+    """876 of 900 runs of 10 h fit the 8,766 h that are paid; the other 24 cost 240 h x 12 USD elsewhere."""
     paid, other = YEAR | {"commitment_bought": True}, P4D | {"region": "us-west-2", "usd_per_hour": 12.0}
     plan = plan_of([paid, other], runs=900, at_once=1, deadline="2028-12-31", budget_usd=5_000)
     placed = plans.campaign(plan, bundled_catalog(), today=TODAY)
