@@ -1,4 +1,4 @@
-"""How long a device works in a step, what it really holds, and how fast each rank is by itself.
+"""Measures how long a device works in a step, the memory it really holds, and how fast each rank is by itself.
 
 In a training step collectives make all ranks as slow as the slowest, so step times cannot identify it.
 """

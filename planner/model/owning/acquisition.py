@@ -1,4 +1,4 @@
-"""How a machine is held, bought, leased or already owned, and the public incentives for its purchase."""
+"""Ways to hold a machine (bought, leased or already owned), and the public incentives for its purchase."""
 
 from __future__ import annotations
 
