@@ -12,6 +12,8 @@ from planner.quantity.time_units import HOURS_PER_DAY
 NARROW = 1.5
 """Ratio of a range's ends below which three digits are written."""
 DAYS_FROM_HOURS = 48.0
+CLOSE = 1.1
+"""A number of two digits may be 5 % off, so both numbers of a pair this close may swap."""
 MILLION = 1e6
 MILLIONS_FROM = 10 * MILLION
 
@@ -71,4 +73,6 @@ def money_scale(amounts: Sequence[float], code: str) -> Scale:
 
 
 def _digits(quantity: Quantity) -> int:
-    return 3 if quantity.low > 0 and quantity.high < NARROW * quantity.low else 2
+    """Return 3 for a narrow range, or one that ends close to the value: rounded to 2, it might not hold the value."""
+    low, value, high = quantity.low, quantity.value, quantity.high
+    return 3 if low > 0 and (high < NARROW * low or value < CLOSE * low or high < CLOSE * value) else 2

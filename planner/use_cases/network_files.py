@@ -24,13 +24,17 @@ def network_file(path: Path) -> Path:
     return path / CONFIG if (path / CONFIG).is_file() else path
 
 
+LFS_POINTER = "version https://git-lfs"
+"""Beginning of the file that Git LFS leaves in place of a large one."""
+
+
 def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
     """Return the mapping in a file, and its text. Refuses a pipe, a web page or too large a file."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)
     begins = text.lstrip()[:200].casefold()
     if begins.startswith("<"):
         raise InputError(f"{path}: is a web page, not a description of a network.", fix=PAGE_FIX)
-    if begins.startswith("version https://git-lfs"):
+    if begins.startswith(LFS_POINTER):
         raise InputError(f"{path}: is a pointer of Git LFS, not the file.", fix="Fetch it with: git lfs pull")
     data = parse_mapping(text, where=str(path), fix=fix, foreign=True)
     return without_secrets(data, text=text, where=str(path)), text

@@ -130,7 +130,7 @@ def test_a_mix_that_is_not_sure_enough_is_the_plan_that_is_shown(planner, tmp_pa
     plan = {
         "schema_version": 1, "name": "unsure", "workload": {"ref": "llama3-8b"}, "work": {"tokens": 2e9},
         "training": {"precision": "bf16"},
-        "campaign": {"start": "2026-12-01", "runs": 12, "budget_usd": 7000, "deadline": "2026-12-07"},
+        "campaign": {"start": "2026-12-01", "runs": 12, "budget_usd": 5700, "deadline": "2026-12-07"},
         "options": [
             {"offer": "aws/p5.48xlarge", "region": "us-east-1", "price": "capacity_block"}, {"site": "own-8xh200"},
         ],

@@ -70,3 +70,11 @@ def test_won_are_written_in_millions():
 )
 def test_one_unit_of_time_for_a_table(hours, unit):
     assert time_scale(hours).title == unit
+
+
+@given(st.floats(100, 1e6), st.floats(1, 3), st.floats(1, 3))
+def test_a_written_range_holds_the_written_value(value, below, above):
+    usd, amount = money_scale([value], "USD"), quantity(value / below, value, value * above, Unit.USD)
+    ends, written = usd.interval(amount).strip("()").replace(",", ""), float(usd.value(amount).replace(",", ""))
+    low, high = map(float, ends.split("-")) if ends else (written, written)
+    assert low <= written <= high

@@ -51,7 +51,7 @@ def test_three_files_of_one_training_are_one_run_by_its_steps(tmp_path):
     assert record.throughput.value == pytest.approx(30 / 2.0)
     assert record.log is not None
     assert len(record.log.sha256) == 3
-    assert not [doubt for doubt in record.verdict if "totals" in doubt]  # 2.07 s of a step with start-up: 3 % off
+    assert not [doubt for doubt in record.verdict if "its total" in doubt]  # 2.07 s of a step with start-up: 3 % off
 
 
 def test_totals_that_say_another_speed_widen_the_range(tmp_path):
@@ -63,7 +63,7 @@ def test_totals_that_say_another_speed_widen_the_range(tmp_path):
     written(folder, "all_results.json", json.dumps(slow))
     record = run_of(folder)
     assert record.throughput.low <= 7.5 <= record.throughput.value == pytest.approx(15.0)
-    assert any("its steps say 15 samples/s and its totals 7.5" in doubt for doubt in record.verdict)
+    assert any("its steps say 15 samples/s and its total 7.5" in doubt for doubt in record.verdict)
 
 
 def test_files_of_two_trainings_in_one_folder_are_a_contradiction_that_names_both(tmp_path):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import date
 from itertools import pairwise
+from typing import TypeVar
 
 from planner.cost.cloud.price_doubt import price_range
 from planner.model.answer.reason import Reason, ReasonCode
@@ -18,6 +19,7 @@ from planner.quantity.interval import Interval, sum_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import current_price, prices_of
 
+Priced = TypeVar("Priced", Price, LaterPrice)
 BLOCK_PRICE = "block_usd_per_hour"
 """Figure of a reason that names the price of a block if there is none by the hour."""
 
@@ -107,6 +109,20 @@ def _mean_of_nodes(price: Price | LaterPrice, usd_per_hour: float, *, nodes: int
         return usd_per_hour, ""
     mean = (bought * usd_per_hour + (nodes - bought) * beyond) / nodes
     return mean, (f"({bought} bought already x {usd_per_hour:g} + {nodes - bought} x {beyond:g} USD/h) / {nodes} nodes")
+
+
+def with_nodes_used(price: Price, nodes: int) -> Price:
+    """Return the price if other work uses these nodes of its commitments."""
+
+    def left(row: Priced) -> Priced:
+        if row.committed_nodes is None:
+            return row
+        if row.committed_nodes > nodes:
+            return row.model_copy(update={"committed_nodes": row.committed_nodes - nodes})
+        usual = row.beyond_usd_per_hour or row.usd_per_hour
+        return row.model_copy(update={"committed_nodes": None, "beyond_usd_per_hour": None, "usd_per_hour": usual})
+
+    return left(price).model_copy(update={"later": tuple(map(left, price.later))})
 
 
 def mean_price(

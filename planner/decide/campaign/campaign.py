@@ -28,7 +28,7 @@ from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.acquisition import Hold
-from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import Owning
 from planner.model.quantity import Quantity, Unit
@@ -66,8 +66,8 @@ def campaign_option(
     from planner.decide.outcomes.option_outcomes import TimedOption
 
     estimate = estimated.option
-    at_once = _at_once(estimated, limits)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
+    at_once = _at_once(estimated, limits, groups)
     calendar = Calendar.of(limits, today=today)
     readiness = ready(estimated, catalog, calendar, today=today)
     estimated = begun_after(estimated, readiness.hours)
@@ -185,12 +185,12 @@ def _lasting_credits(
     )
 
 
-def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
+def _at_once(estimated: EstimatedOption, limits: CampaignLimits, groups: Sequence[Runs]) -> int:
     """Return how many trainings run side by side: as asked, but no more than the site's nodes and the quota allow.
 
     If the plan does not ask, they are as many as its quota allows, because hourly machines then cost the same and end
-    sooner. A term is bought for each set of machines, so no more sets are taken than its hours ask for
-    (`option_alone` takes more for a deadline).
+    sooner. A term is bought for each set of machines, so no more sets are taken than its hours ask for. Machines beyond
+    those of a commitment cost more, so none are taken (`option_alone` takes more for a deadline).
     """
     candidate = estimated.candidate
     if candidate is None:
@@ -200,8 +200,10 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
     unasked = terms.quota or 1
     if rates is not None and rates.terms.once and not (rates.terms.ends or rates.committed) and wall is not None:
         is_term = candidate.option.price in TERM_HOURS  # otherwise hours beyond the minimum are sold one by one
-        sets = math.ceil(limits.runs * wall.value / rates.terms.minimum_hours) if is_term else 1
-        unasked = min(unasked, sets)
+        hours = sum(group.runs * group.work for group in groups) * wall.value
+        unasked = min(unasked, math.ceil(hours / rates.terms.minimum_hours) if is_term else 1)
+    if limits.prefer is not Prefer.TIME and estimated.price is not None and estimated.price.committed_nodes is not None:
+        unasked = min(unasked, max(1, estimated.price.committed_nodes // candidate.nodes))
     wanted = limits.at_once or unasked
     return max(1, most_sets(lambda count: not forbidden(terms, machines=count), width=candidate.nodes, wanted=wanted))
 

@@ -33,6 +33,8 @@ def campaign_bill(
         rates = estimated.rates
         changes = estimated.price_changes
         hours = work.waves * billed_hours(estimated, share=share).value if changes else 0.0
+        if rates.terms.once and not rates.terms.ends:  # each hour of a term is paid at the price of its day
+            hours = max(hours, rates.terms.minimum_hours)
         nodes = rates.nodes * work.sets
         mean = mean_price(estimated.price, rates.price, nodes=nodes, hours=hours, changes=changes)
         rates = replace(rates, price=mean)

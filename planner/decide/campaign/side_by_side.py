@@ -62,10 +62,9 @@ def option_alone(
 
     as_asked = run(limits)
     hurry = _hurry(estimated, as_asked, limits, today=today)
-    most = _most_at_once(estimated, as_asked, limits) if hurry is not None else 1
-    if most < 2:
+    if hurry is None:
         return OptionAlone(_named(as_asked, limits.runs), None)
-    known: dict[int, CampaignOption] = {}
+    most, known = _most_at_once(estimated, as_asked, limits), dict[int, CampaignOption]()
 
     def at_once(sets: int) -> CampaignOption:
         if sets not in known:
@@ -112,10 +111,14 @@ def _hurry(estimated: EstimatedOption, option: CampaignOption, limits: CampaignL
     that were bought already there are no more than the plan says.
     """
     machine = estimated.candidate
-    told = limits.at_once is not None or option.at_once > 1
-    if machine is None or told or machine.option.commitment_bought or option.not_allowed is not None:
+    if (
+        machine is None
+        or limits.at_once is not None
+        or machine.option.commitment_bought
+        or option.not_allowed is not None
+    ):
         return None
-    if hours_to(limits, today=today) <= 0:
+    if hours_to(limits, today=today) <= 0 or option.at_once >= _most_at_once(estimated, option, limits):
         return None
     if option.meets_deadline is False:
         return Hurry.DEADLINE

@@ -22,6 +22,7 @@ from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by
 from planner.decide.placement.plan_figures import figures_of_row, figures_of_samples, row_of
 from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import PlacementQuestion
+from planner.decide.placement.shared_commitments import at_shared_commitments
 from planner.duration.calendar import Calendar
 from planner.model.answer.campaign import BetweenTurns, SimulatedCampaign
 from planner.model.answer.option_estimate import CampaignOption
@@ -192,8 +193,8 @@ def _plan(
             lanes_by_option[number].append(Lane(calendar.moment(bin_.opens), closes, runs, end, usable))
     spent = option_usd(instance, solution.placed)
     placements = tuple(
-        _placement(question.candidates[number], tuple(lanes), spent[number], limits.confidence)
-        for number, lanes in sorted(lanes_by_option.items())
+        _placement(candidate, tuple(lanes), spent[number], limits.confidence)
+        for number, candidate, lanes in at_shared_commitments(question, lanes_by_option)
     )
     usd = sum_of([Interval(each.usd.value, each.usd.low, each.usd.high) for each in placements])
     return CampaignPlan(

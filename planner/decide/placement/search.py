@@ -178,11 +178,9 @@ class _Search:
     def _neighbours(self, start: Found) -> list[Solution]:
         """Return the plans with moved runs, those first that are better at the likely values."""
         instance = with_values(start.solution, self.question.instance)
-        endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in instance.bins))
-        near = [found for placed in moves(endless, start.solution.placed) if (found := evaluate(endless, placed))]
-        by_time = self.objective is Objective.TIME
-        near.sort(key=lambda each: each.hours if by_time else each.to_pay + endless.waiting_usd_per_hour * each.hours)
-        return [replace(each, instance=instance) for each in near]
+        near = [found for placed in moves(instance, start.solution.placed) if (found := evaluate(instance, placed))]
+        by_time, waiting = self.objective is Objective.TIME, instance.waiting_usd_per_hour
+        return sorted(near, key=lambda each: each.hours if by_time else each.to_pay + waiting * each.hours)
 
     def _best(self, kept: list[Chosen]) -> Chosen | None:
         """Return the best of the plans; the best row with all runs in its place if it is no worse."""

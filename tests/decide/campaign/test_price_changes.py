@@ -99,3 +99,35 @@ def test_a_mix_ends_its_runs_on_credits_before_they_expire():
     assert mix.placements == placed.placements
     assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {"aws": 12, "runpod": 18}
     assert placed.simulated.usd.p50 == pytest.approx(2_180, abs=0.01)
+
+
+def test_a_quota_takes_no_machines_beyond_a_commitment_that_holds_the_work():
+    """Ten runs of 10 h in 100 of the 120 h at 8 USD on the one node that is bought; the quota would allow three."""
+    plan = plan_of([P4D | {"quota": "3 machines"}], runs=10, deadline="2026-12-20")
+    (option,) = plans.compare(plan, catalog_with(commitments=[ENDS_SOON]), today=TODAY).options
+    assert option.at_once == 1
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(800, abs=0.01)
+
+
+def test_options_of_one_item_share_its_commitment():
+    """30 runs in 120 h need three nodes; two are bought at 8 USD. The third costs the list price.
+
+    Two single nodes and a pair are four. Three single nodes do it for 100 h x (2 x 8 + 21.96) USD.
+    """
+    bought = ENDS_SOON | {"nodes": 2, "valid_until": date(2026, 12, 31)}
+    plan = plan_of([P4D | {"quota": "3 machines"}, P4D | {"nodes": 2}], runs=30, deadline="2026-12-05")
+    catalog = catalog_with(commitments=[bought])
+    answer, placed = plans.compare(plan, catalog, today=TODAY), plans.campaign(plan, catalog, today=TODAY)
+    assert answer.mix is None
+    assert placed.usd_confident == pytest.approx(100 * (2 * 8 + LISTED), abs=0.01)
+
+
+def test_a_term_pays_each_of_its_hours_at_the_price_of_its_day():
+    """8,760 h of p4de at 17.40137 USD, of which 744 h until 12-31 cost half. The work of 70 h ends long before."""
+    term = {"offer": "aws/p4de.24xlarge", "region": "us-east-1", "price": "savings_1y"}
+    plan = plan_of([term], runs=7, deadline=None, at_once=1)
+    half = HALF | {"valid_until": date(2026, 12, 31)}
+    (option,) = plans.compare(plan, catalog_with(discounts=[half]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(744 * 17.40137 / 2 + 8_016 * 17.40137, abs=0.1)

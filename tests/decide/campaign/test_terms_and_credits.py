@@ -207,3 +207,17 @@ def test_a_mix_uses_a_paid_term_for_the_hours_that_it_holds():
     }  # fmt: skip
     assert placed.campaign_usd is not None
     assert placed.campaign_usd.value == pytest.approx(2_880)
+
+
+def test_unlike_runs_share_the_terms_that_their_hours_need():
+    """One run of 10 h and 80 of a tenth of it are 90 h, within a term of 100 h: one of the quota's two is bought."""
+    groups = [
+        {"name": "full", "runs": 1},
+        {"name": "short", "runs": 80, "work": {"epochs": 1, "samples_per_epoch": 3_600}},
+    ]
+    lease = P4D | {"price": "lease", "quota": "2 machines"}
+    plan = plan_of([lease], runs=81, deadline=None, groups=groups)
+    (option,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
+    assert option.at_once == 1
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(7_305.0, abs=0.01)
