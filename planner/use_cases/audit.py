@@ -10,9 +10,10 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.evidence import read_measurements
 from planner.adapters.mapping_text import line_of, parse_mapping
 from planner.adapters.user_text import without_secrets
+from planner.audit.claims.claim_audit import audit_claim
 from planner.audit.findings import unknown
 from planner.audit.link_rules import scaling_findings, setup_of_row
-from planner.audit.run_audit import audit_claim, audit_run
+from planner.audit.run_audit import audit_run
 from planner.audit.stated_run import stated_by_row
 from planner.errors import InputError
 from planner.model.answer.audit import AuditDocument, ClaimAudit, RunAudit, verdict_of
