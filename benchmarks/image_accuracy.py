@@ -18,7 +18,7 @@ from benchmarks.accuracy_tables import Row, publish
 from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_row
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_measurements
-from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
+from planner.speed.calibration.accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.use_cases.published.accuracy import shipped_image_calibration
 from planner.use_cases.published.evidence import observations_of, of_images

@@ -28,9 +28,9 @@ from planner.decide.outcomes.draws import Array, generator, mixed, scores
 from planner.decide.outcomes.learnt import given
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import TAIL
+from planner.quantity.interval import TAIL
+from planner.speed.calibration.accuracy import train_text_folds
 from planner.speed.calibration.hold_out import gpus_of
-from planner.speed.calibration.text_accuracy import train_text_folds
 from planner.speed.estimator.network_kind import kind_of_text
 from planner.speed.estimator.own_runs import UpdatePoints
 from planner.speed.estimator.shared_causes import causes_of

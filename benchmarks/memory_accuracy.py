@@ -17,9 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from scipy.optimize import minimize
 
 from benchmarks.accuracy_tables import Row, write_table
-from planner.adapters.csv_rows import read_rows
-from planner.adapters.workspace import catalogs_dir
-from planner.speed.calibration.memory_peaks import (
+from benchmarks.memory_peaks import (
     FREE,
     MemoryPeak,
     PeakBin,
@@ -29,6 +27,8 @@ from planner.speed.calibration.memory_peaks import (
     scaled,
     score_left_out,
 )
+from planner.adapters.csv_rows import read_rows
+from planner.adapters.workspace import catalogs_dir
 from planner.speed.memory.constants import MemoryConstants
 
 SIZES_GIB = (6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 180, 288)

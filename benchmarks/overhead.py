@@ -36,7 +36,8 @@ import torch
 import torch.distributed as dist
 
 from planner.workloads import train
-from planner.workloads.contract.spec import MeasurementWindow, Spec, from_json, read, to_json
+from planner.workloads.contract.spec import MeasurementWindow, Spec
+from planner.workloads.contract.spec_reader import from_json, read, to_json
 from planner.workloads.inputs.tokens import POOL_STEPS, Batch, SyntheticTokens
 from planner.workloads.measure import window
 from planner.workloads.measure.environment import available_cores

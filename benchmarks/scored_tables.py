@@ -6,9 +6,15 @@ from collections.abc import Sequence
 
 from benchmarks.accuracy_tables import Row, rounded, three
 from planner.model.evidence.source_site import is_set_aside
-from planner.speed.calibration.baselines import METHODS, baseline_predictions
-from planner.speed.calibration.by_source import macro, parts
-from planner.speed.calibration.metrics import error_figures, overall, split_by
+from planner.speed.calibration.metrics import (
+    METHODS,
+    baseline_predictions,
+    error_figures,
+    macro,
+    overall,
+    parts,
+    split_by,
+)
 from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.physics.observation import Observation
 

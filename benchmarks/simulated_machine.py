@@ -16,9 +16,9 @@ from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import with_label_effects
 from planner.speed.physics.config_arrays import from_rows
-from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of
+from planner.speed.physics.step import lone_parts
 from planner.speed.throughput.probe_evidence import TRANSFER, probe_evidence
 from planner.workloads.probe.plan import ON_CUDA
 

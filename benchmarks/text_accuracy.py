@@ -31,10 +31,9 @@ from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
 from planner.model.catalog import Catalog
-from planner.speed.calibration.by_source import macro
-from planner.speed.calibration.metrics import overall, ranking, regret, split_by
+from planner.speed.calibration.accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
+from planner.speed.calibration.metrics import macro, overall, ranking, regret, split_by
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
-from planner.speed.calibration.text_accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation
 from planner.use_cases.published.evidence import observations_of, of_text
 

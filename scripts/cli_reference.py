@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from planner.adapters.catalog import load_catalog
-from planner.audit.codes import CODES
+from planner.audit.findings import CODES
 from planner.cli.command_tree import COMMANDS, EXIT_CODES, LazyCommand, command_tree
 from planner.cli.help_layout import WIDTH
 

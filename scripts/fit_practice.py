@@ -8,7 +8,7 @@ from pathlib import Path
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import FIT, PRACTICE_FOLDER, TABLE, read_practice, whole_trainings
 from planner.model.catalog import Catalog
-from planner.model.evidence.practice import PracticeFit
+from planner.model.evidence.whole_training import PracticeFit
 from planner.use_cases.published.whole_trainings import fitted_practice
 from planner.whole_file import whole_file
 

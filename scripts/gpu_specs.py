@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.launcher.bench.bench import BenchSettings, ProbeSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings, ProbeSettings
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
 
 ONE = BenchSettings(devices=1)

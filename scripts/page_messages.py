@@ -14,7 +14,7 @@ from pathlib import Path
 from babel.messages import mofile, pofile
 
 from planner.model.answer.audit import AuditVerdict, Severity
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
 from planner.present.charts import CHART_READING
 from planner.present.columns.registry import columns_of, offered_columns

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .ranks.parent_death import environment_of_child, follow_parent
-from .ranks.stop import TORCHRUN_GRACE_S
+from .ranks.stop import TORCHRUN_GRACE_S, environment_of_child, follow_parent
 
 
 def main() -> None:

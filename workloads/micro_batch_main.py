@@ -21,12 +21,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Dict, List, Optional, Sequence
 
-from .batch.batch_search import allowed_sizes
 from .batch.micro_batch_probe import ProbeResult
-from .batch.prober import Prober, accumulation_of
+from .batch.prober import Prober, accumulation_of, allowed_sizes
 from .contract import failure
-from .ranks.parent_death import environment_of_child, follow_parent
-from .ranks.stop import STARTER_GRACE_S, handle_stop_signals
+from .ranks.stop import STARTER_GRACE_S, environment_of_child, follow_parent, handle_stop_signals
 
 PATIENCE_S = 600.0
 """Time limit of one probe: imports, compilation, slow first steps."""

@@ -20,10 +20,10 @@ from typing import List, Optional, Sequence
 
 from .contract import failure
 from .contract.result import Record, steps_file
-from .contract.spec import SpecError, from_json, read_document
+from .contract.spec import SpecError
+from .contract.spec_reader import from_json, read_document
 from .measure import environment
-from .ranks.parent_death import environment_of_child, follow_parent
-from .ranks.stop import SIGNALS, handle_stop_signals
+from .ranks.stop import SIGNALS, environment_of_child, follow_parent, handle_stop_signals
 
 BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
 """Variable with the name of a file that the program on this node touches when it begins."""

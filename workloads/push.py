@@ -15,8 +15,7 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Tuple
 
-from .ranks.parent_death import follow_parent
-from .ranks.stop import handle_stop_signals
+from .ranks.stop import follow_parent, handle_stop_signals
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

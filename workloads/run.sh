@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the benchmark on this node, as often as asked for, and keeps what it leaves. Started under `timeout`, which asks
 # the whole group to stop: the ranks write what they have, and this script waits for them. A signal to this script alone
-# (TERM, HUP, INT) is passed on; when it is killed, what it started ends by itself (workloads/ranks/parent_death.py).
+# (TERM, HUP, INT) is passed on; when it is killed, what it started ends by itself (workloads/ranks/stop.py).
 #
 # SkyPilot sets SKYPILOT_NODE_IPS, SKYPILOT_NODE_RANK, SKYPILOT_NUM_NODES and SKYPILOT_NUM_GPUS_PER_NODE; another
 # launcher sets the same. Node 0 writes the results: $PLANNER_RESULTS_DIR/$PLANNER_RUN_ID/start-<n>/result.json.

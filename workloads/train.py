@@ -12,16 +12,17 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Sequence
 
 from .contract import failure
 from .contract.failure import RunError
 from .contract.result import Record
-from .contract.spec import Spec, SpecError, from_json, read_document
-from .measure import device_load, environment, telemetry, topology
+from .contract.spec import Spec, SpecError
+from .contract.spec_reader import from_json, read_document
+from .measure import environment, telemetry
+from .measure.own_device import RankWorld, backend_of, prepared_device, timed_topology
 from .node import BEGAN_VARIABLE
-from .ranks.parent_death import follow_parent
-from .ranks.stop import StopRequest
+from .ranks.stop import StopRequest, follow_parent
 
 if TYPE_CHECKING:
     import torch
@@ -33,24 +34,6 @@ if TYPE_CHECKING:
     from .strategies.precision import PrecisionContexts
 
 STARTED_S = time.perf_counter()
-BUSY_FIX = (
-    "Stop them (nvidia-smi shows what a container hides on the host), or measure all the same: --busy-device allow."
-)
-
-
-class RankWorld:
-    """Rank and world of this process, as torchrun sets them."""
-
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        try:
-            self.rank = int(variables["RANK"])
-            self.local_rank = int(variables["LOCAL_RANK"])
-            self.world_size = int(variables["WORLD_SIZE"])
-            self.local_world_size = int(variables["LOCAL_WORLD_SIZE"])
-        except KeyError as missing:
-            raise SystemExit(
-                f"{missing} is not set. Start me with torchrun --nproc_per_node=<devices> -m workloads.train"
-            ) from None
 
 
 def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) -> int:
@@ -115,8 +98,8 @@ def _run(spec_path: Path, record: Record, world: RankWorld, stop: StopRequest, l
 
     start_s = time.perf_counter()
     phases_before = len(record.phases)
-    device = _prepared_device(spec, record, world)
-    own_topology = _topology(record, device) if world.local_rank == 0 else None
+    device = prepared_device(spec, record, world)
+    own_topology = timed_topology(record, device) if world.local_rank == 0 else None
     _join_process_group(spec, world, device)
     if spec.probe is not None:
         _probe(spec, record, world, device, stop, own_topology)
@@ -139,23 +122,6 @@ def _run(spec_path: Path, record: Record, world: RankWorld, stop: StopRequest, l
     return leave(exit_reason)  # from here, while model and process group still exist
 
 
-def _prepared_device(spec: Spec, record: Record, world: RankWorld) -> torch.device:
-    """Return this rank's device, after checks that it is free and that torch can compute on it."""
-    device = _device(world)
-    busy_before = _busy_before(device)
-    _set_cpu_threads(device, world)
-    record.document["environment"].update(environment.describe_torch())
-    _check_build(device)
-    record.document.update(device_type=device.type, backend=_backend(device), memory=_memory_in_use(device))
-    record.document["busy_before_share"] = busy_before
-    wrong = device_load.problem(record.document["memory"].get("in_use_before_gib", 0.0), busy_before)
-    if spec.probe is not None and device.type == "cpu" and world.local_rank == 0 and spec.busy_device == "refuse":
-        wrong = device_load.cpu_problem(device_load.cpu_busy_share())
-    if wrong is not None and spec.busy_device == "refuse":
-        raise RunError(failure.DEVICE_BUSY, f"{wrong} {BUSY_FIX}")
-    return device
-
-
 def _join_process_group(spec: Spec, world: RankWorld, device: torch.device) -> None:
     """Wait for all ranks, at most the spec's `peer_timeout_s`, and make the process group."""
     import torch.distributed as dist
@@ -163,7 +129,7 @@ def _join_process_group(spec: Spec, world: RankWorld, device: torch.device) -> N
     from .ranks import rendezvous
 
     dist.init_process_group(
-        _backend(device),
+        backend_of(device),
         store=rendezvous.meet(rank=world.rank, world_size=world.world_size, timeout_s=spec.peer_timeout_s),
         rank=world.rank,
         world_size=world.world_size,
@@ -268,25 +234,12 @@ def _build_model(spec: Spec, record: Record, precision: PrecisionContexts) -> Mo
 
 def _samples(spec: Spec, world: RankWorld, device: torch.device) -> Samples:
     """Return the input: token shards if the spec names some, otherwise synthetic tokens or images."""
-    from .inputs.images import SyntheticImages
     from .inputs.shard_data import ShardTokens
-    from .inputs.tokens import SyntheticTokens
+    from .inputs.tokens import SyntheticImages, SyntheticTokens
 
     synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
     samples = synthetic if spec.data is None else ShardTokens
     return samples(spec, rank=world.rank, world_size=world.world_size, device=device)
-
-
-def _backend(device: torch.device) -> str:
-    return "nccl" if device.type == "cuda" else "gloo"
-
-
-def _topology(record: Record, device: torch.device) -> Dict[str, Any]:
-    """Return the topology of this node, timed as its own phase while the other ranks wait."""
-    start_s = time.perf_counter()
-    own_topology = topology.gather(on_cuda=device.type == "cuda")
-    record.phases["topology_s"] = time.perf_counter() - start_s
-    return own_topology
 
 
 def _read_spec(path: Path, record: Record) -> Spec:
@@ -296,60 +249,6 @@ def _read_spec(path: Path, record: Record) -> Spec:
         return from_json(document, where=path.name)
     except SpecError as error:
         raise RunError(failure.ERROR, str(error)) from error
-
-
-def _device(world: RankWorld) -> torch.device:
-    import torch
-
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    if world.local_world_size > torch.cuda.device_count():
-        raise RunError(
-            failure.ERROR,
-            f"{world.local_world_size} processes on a node with {torch.cuda.device_count()} visible CUDA devices. "
-            f"Start torchrun with --nproc_per_node={torch.cuda.device_count()} or fewer.",
-        )
-    torch.cuda.set_device(world.local_rank)
-    return torch.device("cuda", world.local_rank)
-
-
-def _busy_before(device: torch.device) -> Optional[float]:
-    """Return the share of the last second in which others ran kernels on the device, before our own context exists."""
-    import torch
-
-    if device.type != "cuda":
-        return None
-    return device_load.busy_share(getattr(torch.cuda.get_device_properties(device), "uuid", None))
-
-
-def _memory_in_use(device: torch.device) -> Dict[str, float]:
-    """Return the device memory in use before we allocate anything: our context, and other processes."""
-    import torch
-
-    if device.type != "cuda":
-        return {}
-    free_bytes, total_bytes = torch.cuda.mem_get_info(device)
-    return {"in_use_before_gib": (total_bytes - free_bytes) / environment.GIB}
-
-
-def _check_build(device: torch.device) -> None:
-    import torch
-
-    if device.type != "cuda" or torch.version.cuda is None:
-        return
-    problem = environment.build_problem(
-        torch.cuda.get_device_capability(device), torch.cuda.get_arch_list(), torch.cuda.get_device_name(device)
-    )
-    if problem is not None:
-        raise RunError(failure.WRONG_BUILD, problem)
-
-
-def _set_cpu_threads(device: torch.device, world: RankWorld) -> None:
-    """Use cores / ranks threads, unless the user set a number. torchrun sets 1 for several ranks by default."""
-    import torch
-
-    if device.type == "cpu" and "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(max(1, environment.available_cores() // world.local_world_size))
 
 
 if __name__ == "__main__":

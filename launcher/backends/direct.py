@@ -6,7 +6,6 @@ never comes back leaves nothing running for ever.
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
@@ -15,7 +14,15 @@ from typing import Protocol
 
 from planner.errors import NodeError
 from planner.launcher.backends import node_scripts
-from planner.launcher.backends.witness import NONCE, read_marks, why_not_proven
+from planner.launcher.backends.node_reports import (
+    NONCE,
+    NodeReport,
+    phase_of_all,
+    processes_in,
+    read_marks,
+    whole_numbers,
+    why_not_proven,
+)
 from planner.launcher.cloud.account import OF_USER, TRUST, fingerprint, is_same_account
 from planner.launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from planner.launcher.plan.backend import (
@@ -125,8 +132,8 @@ class DirectBackend:
                 text = machine.bash(node_scripts.look(folder=machine.folder, run_id=launch.run_id, rank=rank))
             except NodeError as error:
                 return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=error.message)
-            seen.append(_Seen(machine.name, text))
-        phase, detail = _phase(seen)
+            seen.append(NodeReport(machine.name, text))
+        phase, detail = phase_of_all(seen)
         other = self.other_witness(launch) if phase.is_over else None
         if other is not None:
             return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=other)
@@ -177,7 +184,9 @@ class DirectBackend:
             return DownEvidence(down=False, checks=(other,), unknown=other)
         for machine in self._machines_of(launch):
             try:
-                pids, on_gpu = _processes(machine.bash(node_scripts.count(folder=machine.folder, run_id=launch.run_id)))
+                pids, on_gpu = processes_in(
+                    machine.bash(node_scripts.count(folder=machine.folder, run_id=launch.run_id))
+                )
             except NodeError as error:
                 checks.append(f"{machine.name}: cannot be asked: {error.message}")
                 down = False
@@ -230,7 +239,7 @@ class DirectBackend:
         for machine in self._everywhere:
             try:
                 machine.bash(node_scripts.stop(folder=machine.folder, run_id=run_id))
-                left = len(_processes(machine.bash(node_scripts.count(folder=machine.folder, run_id=run_id)))[0])
+                left = len(processes_in(machine.bash(node_scripts.count(folder=machine.folder, run_id=run_id)))[0])
             except NodeError as error:
                 checks.append(f"{machine.name}: cannot be asked: {error.message}")
                 down = False
@@ -243,7 +252,7 @@ class DirectBackend:
         """Return the time on node 0, and the start time of its job."""
         machine = self._machines_of(launch)[0]
         script = node_scripts.times(folder=machine.folder, run_id=launch.run_id)
-        seconds = _numbers(machine.bash(script))
+        seconds = whole_numbers(machine.bash(script))
         if len(seconds) != 2:
             raise NodeError(f"{machine.name}: does not say when the job was started.")
         now, started = (datetime.fromtimestamp(moment, tz=UTC) for moment in seconds)
@@ -278,60 +287,3 @@ class DirectBackend:
 
 def _marks_at_start(launch: Launch, machine: ReachableMachine) -> dict[str, str]:
     return next((machine_known.marks for machine_known in launch.known if machine_known.id == machine.name), {})
-
-
-def _processes(text: str) -> tuple[list[int], list[str]]:
-    """Return the processes of a run, and those on an accelerator that may belong to it (node_scripts.count)."""
-    lines = [line.strip() for line in text.splitlines()]
-    return _numbers(text), [line.removeprefix("gpu=") for line in lines if re.fullmatch(r"gpu=[0-9]{1,12}", line)]
-
-
-class _Seen:
-    """One node's report on its job."""
-
-    def __init__(self, name: str, text: str) -> None:
-        pairs = [line.partition("=") for line in text.splitlines()]
-        facts = {key: value for key, _, value in pairs if key != "step"}
-        self.name = name
-        self.started = facts.get("job") == "started"
-        self.phase = facts.get("phase", "")
-        self.exit = _code(facts.get("exit", ""))
-        self.alive = facts.get("alive", "0") != "0"
-        self.steps = [value for key, _, value in pairs if key == "step"]
-
-
-def _numbers(text: str) -> list[int]:
-    """Return the lines that are whole numbers. A login may print other lines."""
-    return [int(line) for line in text.splitlines() if re.fullmatch(r"[0-9]{1,12}", line.strip())]
-
-
-def _code(text: str) -> int | None:
-    """Return an exit code; None if there is none yet, and 1 if it is not a number."""
-    if not text:
-        return None
-    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else 1
-
-
-def _phase(seen: Sequence[_Seen]) -> tuple[LaunchPhase, str]:
-    """Return the phase of all nodes together: the worst certain one, otherwise the least advanced."""
-    absent = [node.name for node in seen if not node.started]
-    if absent:
-        return LaunchPhase.REFUSED, f"no job was started on {', '.join(absent)}"
-    for phase, word, detail in (
-        (LaunchPhase.REFUSED, "refused", "another benchmark runs there"),
-        (LaunchPhase.SETUP_FAILED, "setup_failed", "the set-up failed; see the log"),
-    ):
-        names = [node.name for node in seen if node.phase == word]
-        if names:
-            return phase, f"{', '.join(names)}: {detail}"
-    gone = [node.name for node in seen if node.exit is None and not node.alive]
-    if gone:
-        return LaunchPhase.LOST, f"{', '.join(gone)}: the job is gone and left no exit code"
-    if any(node.exit is None for node in seen):
-        return (
-            (LaunchPhase.RUNNING, "")
-            if all(node.phase in ("running", "over") for node in seen)
-            else (LaunchPhase.SETTING_UP, "")
-        )
-    bad = [f"{node.name}: exit {node.exit}" for node in seen if node.exit != 0]
-    return (LaunchPhase.FAILED, ", ".join(bad)) if bad else (LaunchPhase.SUCCEEDED, "")

@@ -12,7 +12,7 @@ from planner import time_limits
 from planner.errors import InputError, NodeError, NotFoundError
 from planner.launcher.backends.direct import DirectBackend, ReachableMachine
 from planner.launcher.backends.hosts import Host
-from planner.launcher.backends.witness import host_key_in
+from planner.launcher.backends.node_reports import host_key_in
 from planner.launcher.collect.incoming import RSYNC, incoming
 from planner.launcher.plan.backend import Launch
 

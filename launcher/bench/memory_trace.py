@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from planner.errors import InputError, MissingExtraError
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, TextModel, Vit
+from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.image_architecture import Vit
 from planner.model.network.workload import Precision
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ def _with_layers(architecture: TextModel | Vit, layers: int) -> Architecture:
 
 def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
     """Build the benchmark's model on torch's current default device."""
-    from planner.workloads.contract.spec import Lora, architecture_of
+    from planner.workloads.contract.spec import Lora
+    from planner.workloads.contract.spec_reader import architecture_of
     from planner.workloads.models.lora import freeze_all_but_adapters
     from planner.workloads.models.registry import model_of
 

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 from planner.aws_session import aws_session
 from planner.errors import MissingExtraError, NodeError
-from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import ListedMachine
+from planner.launcher.cloud.machine import ListedMachine, date_of, expiry_of
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
 from planner.model.aws_error import explain
 from planner.time_limits import all_within, within

@@ -17,7 +17,7 @@ from planner.launcher.cloud.aws import (
     run_id_of,
     tags_of,
 )
-from planner.launcher.plan.ancillary_costs import AWS_HOURS_PER_MONTH, IPV4_USD_PER_HOUR
+from planner.launcher.plan.guard import AWS_HOURS_PER_MONTH, IPV4_USD_PER_HOUR
 from planner.launcher.plan.task import RUN_LABEL, cluster_name
 from planner.model.base import Frozen
 from planner.time_limits import all_within, within

@@ -12,8 +12,7 @@ from typing import Any
 
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
-from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import ListedMachine
+from planner.launcher.cloud.machine import ListedMachine, date_of, expiry_of
 from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.time_limits import within

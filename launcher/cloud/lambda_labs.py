@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 from planner import time_limits
 from planner.errors import NodeError
-from planner.launcher.cloud.label import date_of
-from planner.launcher.cloud.machine import ListedMachine
+from planner.launcher.cloud.machine import ListedMachine, date_of
 from planner.time_limits import within
 
 ENDPOINT = "https://cloud.lambdalabs.com/api/v1"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from planner.model.evidence.mfu import model_flops_utilization
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run_rates import model_flops_utilization
 from planner.workloads.measure.device_load import MAX_CONTEXT_GIB
 
 
@@ -37,7 +37,7 @@ NOT_KNOWN = Expected()
 
 
 def mfu_by_name(result: NodeResult, expected: Expected) -> dict[str, float]:
-    """Return the MFU (planner/model/evidence/mfu.py) by convention and peak; never a figure without its name.
+    """Return the MFU (planner/model/evidence/run_rates.py) by convention and peak; never a figure without its name.
 
     `..._of_nominal_peak` uses the data sheet's peak. `..._of_measured_peak` uses the slowest device's plain matrix
     products just before the run.

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from planner.errors import InputError
 from planner.launcher.collect.expectations import GetExpected
+from planner.launcher.collect.node_result import GOOD_EXITS
 from planner.launcher.collect.probe_record import probe_record_of
-from planner.launcher.collect.record import GOOD_EXITS, record_of
+from planner.launcher.collect.record import record_of
 from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry
 from planner.launcher.plan.bill import NodeRate, billed_usd
 from planner.launcher.plan.target import Target

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import InputError, NodeError
-from planner.launcher.collect.record import (
+from planner.launcher.collect.node_result import (
     accelerator_id,
     day_of,
     first_problem,
@@ -17,8 +17,8 @@ from planner.launcher.collect.record import (
     machine_name,
     parse_accepted,
 )
+from planner.model.evidence.node_shapes import NodeResult
 from planner.model.evidence.probe import ProbeRecord, SustainedFacts
-from planner.model.evidence.run import NodeResult
 
 FELL_BY = 0.15
 """Fall in the rate of matrix products over 20 s that makes a probe doubtful. A well-cooled card loses less."""

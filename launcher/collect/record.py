@@ -7,15 +7,24 @@ import json
 import re
 import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date, datetime
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from planner.errors import InputError, NodeError
+from planner.errors import InputError
 from planner.launcher.collect.expectations import NOT_KNOWN, Expected, GetExpected, memory_facts, mfu_by_name
+from planner.launcher.collect.node_result import (
+    GOOD_EXITS,
+    accelerator_id,
+    day_of,
+    first_problem,
+    hardware_of,
+    machine_name,
+    parse_result,
+)
 from planner.launcher.collect.verdict import problems_of, restart_problems, wrong_speed
-from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe, RunRecord
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
@@ -28,8 +37,6 @@ ENERGY_ERROR = 0.10
 
 Source: measurement protocol in workloads/README.md.
 """
-GOOD_EXITS = ("completed", "not_steady")
-"""Exit reasons of runs that give a record. If the speed never became steady, the record is marked as doubtful."""
 
 
 def record_of(
@@ -55,14 +62,6 @@ def record_of(
             f"{where}: its figures do not fit together: {first_problem(error)}.",
             fix="Measure again; see the log of the run.",
         ) from error
-
-
-def first_problem(error: Exception) -> str:
-    """Return the first problem that an error names, in one line."""
-    if not isinstance(error, ValidationError):
-        return str(error).rstrip(".")
-    detail = error.errors(include_input=False, include_url=False)[0]
-    return f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}".removeprefix(": ")
 
 
 def _joined(
@@ -164,16 +163,6 @@ def _observations(result: NodeResult, expected: Expected) -> dict[str, Any]:
     }
 
 
-def hardware_of(result: NodeResult, accelerator: str) -> RunHardware:
-    """Return the machine of a result."""
-    return RunHardware(
-        accelerator=accelerator,
-        node=_machine_id(result),
-        nodes=result.nodes,
-        accelerators_per_node=result.devices_per_node,
-    )
-
-
 def _throughput(results: Sequence[NodeResult], rates: Sequence[float]) -> Quantity:
     steps = sum(result.steps for result in results)
     seconds = sum(result.window_s for result in results)
@@ -187,47 +176,6 @@ def _throughput(results: Sequence[NodeResult], rates: Sequence[float]) -> Quanti
         f"{len(results)} start(s)",
         as_of=day_of(results[0]),
     )
-
-
-def day_of(result: NodeResult) -> date:
-    """Return the day on which a result was written."""
-    return datetime.fromisoformat(result.finished_at).date()
-
-
-def machine_name(result: NodeResult) -> str:
-    """Return the machine in words, without its host name: `8x NVIDIA H100, CPU model`."""
-    environment = result.environment
-    cores = environment.get("cpu_cores")
-    cpu = str(environment.get("cpu_model") or "CPU")
-    if result.device_type == "cuda":
-        return f"{result.devices_per_node}x {environment.get('accelerator_name')}, {cpu}"
-    return f"{cores}-core {cpu}"
-
-
-def parse_result(result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_EXITS) -> NodeResult:
-    """Read a result.json. Raises InputError if it is invalid, NodeError if its exit reason is not accepted."""
-    parsed = parse_accepted(result, where=where, accepted_exits=accepted_exits)
-    if parsed.samples < 1 or parsed.window_s <= 0:
-        raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
-    return parsed
-
-
-def parse_accepted(
-    result: Mapping[str, Any], *, where: str, accepted_exits: Collection[str] = GOOD_EXITS
-) -> NodeResult:
-    """Read the result.json of a training or a kernel probe. Unlike `parse_result`, it accepts one without samples."""
-    try:
-        parsed = NodeResult.model_validate(dict(result))
-    except ValidationError as error:
-        raise InputError(
-            f"{where}: {first_problem(error)}.", fix="Give the result.json that the benchmark wrote, unchanged."
-        ) from error
-    if parsed.exit_reason not in accepted_exits:
-        raise NodeError(
-            f"{where}: the benchmark ended with '{parsed.exit_reason}': {parsed.error or 'no reason given'}.",
-            fix="Try a smaller --micro-batch." if parsed.exit_reason == "out_of_memory" else "",
-        )
-    return parsed
 
 
 def _data_wait_fraction(results: Sequence[NodeResult]) -> float | None:
@@ -293,28 +241,7 @@ def adapters_of(lora: dict[str, Any] | None) -> Adapters | None:
     return Adapters(rank=lora["rank"], targets=lora["targets"], frozen=lora.get("frozen"))
 
 
-def accelerator_id(result: NodeResult, aliases: Mapping[str, str]) -> str:
-    """Return the accelerator's catalog name, or the driver's name if no catalog has it."""
-    if result.device_type == "cpu":
-        return "CPU"
-    name = str(result.environment.get("accelerator_name"))
-    return aliases.get(name) or _slug(name)
-
-
-def _machine_id(result: NodeResult) -> str:
-    """Return an id of the machine's hardware, the same for any device count, without host name or serial number."""
-    keys = ("cpu_model", "cpu_cores", "ram_gib", "accelerator_name", "accelerators_visible")
-    described = json.dumps([str(result.environment.get(key)) for key in keys])
-    visible = result.environment.get("accelerators_visible") or result.devices_per_node
-    whole = machine_name(result.model_copy(update={"devices_per_node": visible}))
-    return f"local/{_slug(whole)[:60]}-{hashlib.sha256(described.encode()).hexdigest()[:6]}"
-
-
 def _id(results: Sequence[Mapping[str, Any]], first: NodeResult) -> str:
     stamp = re.sub(r"\D", "", first.finished_at)[:14]
     digest = hashlib.sha256(json.dumps(list(results), sort_keys=True, default=str).encode()).hexdigest()[:6]
     return f"{first.spec['workload']}-{first.device_type}-x{first.world_size}-{stamp}-{digest}"
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "unknown"

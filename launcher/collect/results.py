@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from planner.launcher.collect.incoming import LEFT_OUT, left_out_of
 from planner.launcher.plan.backend import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
-from planner.model.evidence.run import NodeResult, Probe
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe
 
 PROBES_NAME = "probes.json"
 READ_LIMIT_BYTES = 16 * 2**20

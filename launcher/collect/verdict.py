@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from planner.launcher.collect.device_use import host_bound, room_for_more
 from planner.launcher.collect.expectations import NOT_KNOWN, Expected, memory_facts, mfu_by_name
-from planner.launcher.collect.host_bound import host_bound
-from planner.launcher.collect.saturation import room_for_more
 from planner.model.evidence.held_clocks import clock_problems
-from planner.model.evidence.run import NodeResult, Probe
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe
 from planner.workloads.measure.device_load import MAX_BUSY_SHARE, MAX_CONTEXT_GIB
 
 MIN_WINDOW_S = 60.0

@@ -10,10 +10,17 @@ from pathlib import Path
 
 from planner.errors import InputError, NodeError, StoreError
 from planner.launcher.collect.results import collected, read_result
-from planner.launcher.drive.context import DriveContext
-from planner.launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
-from planner.launcher.drive.gone import Verdict, job_was_seen, judge, sightings
-from planner.launcher.drive.submission import COLLECTING, SEEN_AGAIN, SETTLING, why_collected
+from planner.launcher.drive.context import CLOCKS_DIFFER_S, DriveContext, billed_seconds
+from planner.launcher.drive.gone import (
+    COLLECTING,
+    SEEN_AGAIN,
+    SETTLING,
+    Verdict,
+    job_was_seen,
+    judge,
+    sightings,
+    why_collected,
+)
 from planner.launcher.drive.unwritten import fault_text
 from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry, State
 from planner.launcher.plan.backend import Collected, DownEvidence

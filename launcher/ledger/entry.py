@@ -94,7 +94,7 @@ class LedgerEntry(Frozen):
         """Seconds from submission to the proof of the end; None while open or if nothing was submitted.
 
         This is more than a provider bills, which counts from boot to termination, so it errs on the expensive side. The
-        rule is that of `planner.launcher.drive.elapsed.billed_seconds`. For an older ledger it is the clock's
+        rule is that of `planner.launcher.drive.context.billed_seconds`. For an older ledger it is the clock's
         difference, limited to the worst case.
         """
         if self.submitted_at is None or self.ended_at is None:

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 
 from planner.errors import InputError, NotFoundError, StoreError
 from planner.launcher.ledger.entry import LEGAL, Event, LaunchOutcome, LedgerEntry, State
-from planner.launcher.ledger.ledger_file import LedgerFile
-from planner.launcher.ledger.ledger_rows import entry_of, events_of, known_machines_of, launch_rows
+from planner.launcher.ledger.ledger_file import LedgerFile, entry_of, events_of, known_machines_of, launch_rows
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.instant import Instant
 from planner.launcher.plan.sighting import KnownMachine, Sighting, observed

@@ -48,7 +48,7 @@ class Sighting(Frozen):
     asked: str | None = None
     """Account, key or cluster that answered."""
     marks: dict[str, str] = Field(default_factory=dict)
-    """Marks that tell a host from every other: installation, boot, host key, nonce (backends/witness.py)."""
+    """Marks that tell a host from every other: installation, boot, host key, nonce (backends/node_reports.py)."""
     parts: tuple[str, ...] = ()
     """Ids of volumes: they are billed separately and may outlive the machine."""
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
-from planner.model.hardware.upgrade import Upgrade
+from planner.model.hardware.machines import MatmulCeiling, Upgrade
 from planner.model.network.image_network import ImageNetwork
 from planner.model.network.known_network import KnownNetwork
 from planner.model.network.workload import Preset

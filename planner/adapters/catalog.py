@@ -21,7 +21,8 @@ from planner.adapters.workspace import catalogs_dir, is_there
 from planner.cost.cloud.price_level import price_bands
 from planner.errors import InputError, StoreError
 from planner.model.base import Frozen
-from planner.model.catalog import Catalog, Defaults
+from planner.model.catalog import Catalog
+from planner.model.defaults import Defaults
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
@@ -32,8 +33,7 @@ from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.convergence import ConvergenceSpread
 from planner.model.prices.offer import TRUST, Price, PriceOrigin
-from planner.model.prices.provider import Provider
-from planner.model.prices.service import ServiceRate
+from planner.model.prices.service import Provider, ServiceRate
 from planner.scenario.own_machine import offered_node
 from planner.scenario.price_lists import with_marks
 

@@ -16,8 +16,7 @@ from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.measurement import COLUMNS, Measurement
-from planner.model.evidence.practice import PracticeFit
-from planner.model.evidence.whole_training import METRICS, WholeTraining, usual_count
+from planner.model.evidence.whole_training import METRICS, PracticeFit, WholeTraining, usual_count
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 TABLE_LIMIT_BYTES = 50_000_000

@@ -24,7 +24,7 @@ from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceOrigin
 from planner.quantity.time_units import HOURS_PER_MONTH
 from planner.text.number_text import read_number, read_whole_number
-from planner.text.table_cells import table_text, unguarded
+from planner.text.visible_text import table_text, unguarded
 
 PRICE_LIMIT_BYTES = 200_000_000
 OWN_PRICE_LIMIT_BYTES = 10_000_000

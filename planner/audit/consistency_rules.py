@@ -7,8 +7,8 @@ import re
 from planner.audit.findings import Fact, digits, doubtful, impossible
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
-from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import RunRecord
+from planner.model.evidence.run_rates import model_flops_utilization
 from planner.model.network.workload import Precision
 from planner.network.flops import active_parameters, parameters
 from planner.speed.throughput.matching_runs import training_peak_tflops

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from planner.audit.ceilings import BEST_OF_CEILING, ceiling_of
 from planner.audit.memory_rules import least_gib
-from planner.audit.rate_rules import ASSUMED_FORMAT, SHOWN, TOLD_APART, executed
+from planner.audit.rate_rules import ASSUMED_FORMAT, BEST_OF_CEILING, SHOWN, TOLD_APART, ceiling_of, executed
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding, Severity, Surviving
-from planner.model.hardware.machines import Accelerator
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import Accelerator, MatmulCeiling
 from planner.speed.physics.accelerator_facts import emulates_bf16, peak_flops
 
 FLAGS = {"fp32": "fp32", "tf32": "tf32", "bf16": "bf16", "16bit": "fp16", "fp8": "float8"}

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from planner.model.answer.run_check import HardwareFix
 from planner.model.catalog import Catalog
-from planner.model.hardware.machines import Link
-from planner.model.hardware.upgrade import Upgrade
+from planner.model.hardware.machines import Link, Upgrade
 from planner.model.prices.offer import Price, PriceKind
 from planner.quantity.formula import formula
 from planner.speed.diagnosis.diagnose import SMALLEST_GAIN, gain_range

@@ -8,8 +8,8 @@ from planner.model.answer.audit import Finding
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import FAILS_UP_TO, PossibleNeed, chance_within
 from planner.speed.memory.memory import device_memory
+from planner.speed.memory.planned_settings import FAILS_UP_TO, PossibleNeed, chance_within
 
 LEANEST = TrainerMemory(loss=Loss.CHUNKED, kernels=Kernels.FUSED)
 PLAIN = TrainerMemory(loss=Loss.FUSED, kernels=Kernels.EAGER)

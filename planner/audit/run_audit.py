@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.audit.ceilings import with_chips
 from planner.audit.consistency_rules import consistency_findings
 from planner.audit.explanations import surviving
 from planner.audit.memory_rules import memory_findings
-from planner.audit.rate_rules import rate_findings
+from planner.audit.rate_rules import rate_findings, with_chips
 from planner.audit.record_rules import record_findings
 from planner.audit.row_rules import row_findings
 from planner.audit.stated_run import StatedRun, stated_by_record
 from planner.model.answer.audit import AuditVerdict, Finding, RunAudit, Severity, verdict_of
 from planner.model.catalog import Catalog
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 RANK = list(Severity)
 

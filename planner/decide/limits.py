@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import OptionLimits, SpotUse
 from planner.model.prices.offer import FAST_KINDS, PriceKind
 from planner.quantity.time_units import HOURS_PER_DAY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from planner.model.answer.between_turns import BetweenTurns
+from planner.model.answer.campaign import BetweenTurns
 
 if TYPE_CHECKING:
     import numpy as np

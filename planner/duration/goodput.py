@@ -1,10 +1,13 @@
-"""Hours that a training loses to stalls, evaluation, checkpoints, repeated work and restarts."""
+"""Hours of the steps from the work, and hours lost to stalls, evaluation, checkpoints, repeated work and restarts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from planner.model.answer.reason import Reason, ReasonCode
 from planner.quantity.formula import exp, expm1, formula, largest, named, smallest, sqrt, total
+from planner.quantity.interval import Interval
+from planner.quantity.time_units import SECONDS_PER_HOUR
 
 MOST_INTERRUPTIONS = 20.0
 """Mean interruptions between two checkpoints beyond which a training makes no progress and gets no number."""
@@ -119,3 +122,31 @@ def optimal_interval_hours(*, checkpoint_hours: float, interruptions_per_hour: f
         return between
     young = sqrt(2 * checkpoint_hours * between)
     return young * (1 + sqrt(ratio) / 3 + ratio / 9) - checkpoint_hours
+
+
+@formula("h", inputs={"samples": ("", "the plan's work in samples; tokens / seq_len if it states tokens")})
+def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:
+    """Return the wall-clock hours to train on `samples`.
+
+    hours = samples / (samples_per_s x goodput_fraction) / 3600
+
+    `samples_per_s` is of the whole cluster in steady state (warm-up dropped). `goodput_fraction` in (0, 1] takes off
+    restarts, checkpoints and evaluation. Leaves out set-up and a last partial batch (under one step an epoch).
+    Source: definition.
+    """
+    return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)
+
+
+def never_ends(here: Interruptions) -> Reason:
+    """Return the reason for a training that loses more than it gains."""
+    often, between = 1 / here.per_hour, here.interval_hours + here.checkpoint_hours
+    text = (
+        f"the training would not get on: it is interrupted every {often:.3g} h, and needs "
+        f"{between:.3g} h from checkpoint to checkpoint and {here.restart_hours:g} h for a restart"
+    )
+    figures = {
+        "between_interruptions_hours": often,
+        "between_checkpoints_hours": between,
+        "restart_hours": here.restart_hours,
+    }
+    return Reason(code=ReasonCode.NEVER_ENDS, text=text, figures=figures)

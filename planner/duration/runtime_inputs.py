@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from planner.duration.data_volumes import BYTES_PER_GB, Volumes, bytes_per_sample
+from planner.duration.data_volumes import (
+    BYTES_PER_GB,
+    Rates,
+    Volumes,
+    bytes_per_sample,
+    checkpoint_storage,
+    sample_storage,
+)
 from planner.duration.goodput import Interruptions, optimal_interval_hours
-from planner.duration.storage_rates import Rates, checkpoint_storage, sample_storage
 from planner.model.answer.bill import Uncounted
 from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
+from planner.model.defaults import GoodputDefaults
 from planner.model.figure import Figure
 from planner.model.network.workload import Strategy
-from planner.model.plan.goodput import CheckpointWriting, Goodput, GoodputDefaults
+from planner.model.plan.goodput import CheckpointWriting, Goodput
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from planner.duration.convergence import convergence_of
 from planner.duration.data_volumes import data_volumes
-from planner.duration.goodput import Interruptions, Losses, is_hopeless, losses
-from planner.duration.practice import practice_factors
+from planner.duration.goodput import Losses, is_hopeless, losses, never_ends
+from planner.duration.practice import convergence_of, practice_factors, practice_line, stretched
 from planner.duration.runtime_inputs import MODE, RuntimeInputs, moved, optimal_interval, runtime_inputs
-from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.answer.reason import Reason
 from planner.model.answer.training_time import PracticeTime, TimeLine, TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Strategy
-from planner.model.plan.convergence import Convergence
+from planner.model.plan.convergence import Convergence, Practice
 from planner.model.plan.plan import Plan
-from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
-from planner.quantity.formula import formula, named
+from planner.quantity.formula import named
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.spread import Swing, combined, signed_product, swings
 from planner.quantity.time_units import SECONDS_PER_HOUR
@@ -27,8 +25,6 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
 STEPS, STATED = "steps", "lost, as the plan states"
-PRACTICE = {Practice.TYPICAL: "as people get it", Practice.TUNED: "as tuned trainings get it"}
-"""Names of the time added to a benchmark's hours, by practice."""
 STALL, EVALUATION, CHECKPOINTS = "waiting for samples", "evaluation", "checkpoints"
 LOST = {"failure": "failures: work done again", "preemption": "preemption: work done again"}
 RESTARTS = {"failure": "failures: restarts", "preemption": "preemption: restarts"}
@@ -81,7 +77,7 @@ def _counted(
 ) -> Timed:  # fmt: skip
     here = runtime.interruptions(runtime.values)
     if is_hopeless(here):
-        return Timed(None, _never_ends(here))
+        return Timed(None, never_ends(here))
     spread = _Spread.of(runtime)
     total = spread.share(lambda part: part.total)
     whole = Interval(total.value, max(1.0, total.low), total.high)
@@ -90,12 +86,12 @@ def _counted(
     heavy = [line.hours for line in lines if line.hours.value >= MATERIAL_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
     at_benchmark = derived(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
-    practices = tuple(PracticeTime(practice=practice, factor=factor, wall_hours=_stretched(at_benchmark, factor))
+    practices = tuple(PracticeTime(practice=practice, factor=factor, wall_hours=stretched(at_benchmark, factor))
                       for practice, factor in factors.items())  # fmt: skip
     wall = next((item.wall_hours for item in practices if item.practice is plan.practice), at_benchmark)
     added = None
     if plan.practice in factors and plan.practice is not Practice.BENCHMARK:
-        added = _practice_line(plan.practice, factors[plan.practice], at_benchmark)
+        added = practice_line(plan.practice, factors[plan.practice], at_benchmark)
     best = optimal_interval(runtime)
     time = TrainingTime(
         lines=(*lines, *([added] if added else [])),
@@ -114,43 +110,6 @@ def _counted(
         practice_hours=added.hours if added else None,
     )
     return Timed(time, notes=(*time.limited_by, *_better_interval(runtime, best, training)))
-
-
-def _stretched(hours: Quantity, factor: Quantity) -> Quantity:
-    """Return hours x factor. Both ranges count."""
-    if factor.low == factor.high == 1:
-        return hours
-    source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.5g}, from {factor.source}; {hours.source}"
-    stretched = stretched_hours(interval(hours, Unit.HOURS), practice=interval(factor, Unit.RATIO))
-    return derived(stretched, Unit.HOURS, hours, factor, source=source)
-
-
-@formula("h")
-def stretched_hours(benchmark_hours: Interval, *, practice: Interval) -> Interval:
-    """Return hours as people get them: at benchmark speed x the factor of the plan's practice."""
-    return benchmark_hours.times(practice)
-
-
-def _practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> TimeLine:
-    """Return the hours that the practice adds: hours x (factor - 1), as uncertain as the whole."""
-    added = interval(_stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / interval(factor, Unit.RATIO).value)
-    added = named("practice_hours", added, "h")
-    source = f"{hours.value:.5g} h x ({factor.value:.5g} - 1); {factor.source}"
-    return TimeLine(what=PRACTICE[practice], hours=derived(added, Unit.HOURS, factor, source=source))
-
-
-def _never_ends(here: Interruptions) -> Reason:
-    often, between = 1 / here.per_hour, here.interval_hours + here.checkpoint_hours
-    text = (
-        f"the training would not get on: it is interrupted every {often:.3g} h, and needs "
-        f"{between:.3g} h from checkpoint to checkpoint and {here.restart_hours:g} h for a restart"
-    )
-    figures = {
-        "between_interruptions_hours": often,
-        "between_checkpoints_hours": between,
-        "restart_hours": here.restart_hours,
-    }
-    return Reason(code=ReasonCode.NEVER_ENDS, text=text, figures=figures)
 
 
 def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, startup: Quantity | None) -> TrainingTime:

@@ -2,73 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from pydantic import Field, field_serializer, model_validator
+from pydantic import Field, field_serializer
 
 from planner.errors import NotFoundError
-from planner.model.base import Count, Frozen
-from planner.model.default_quantity import DefaultQuantity, check_units, quantities
+from planner.model.base import Frozen
+from planner.model.defaults import (
+    BillDefaults,
+    Defaults,
+    GoodputDefaults,
+    HoldingDefaults,
+    OwningDefaults,
+)
 from planner.model.evidence.calibration import Calibration
-from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
+from planner.model.evidence.whole_training import PracticeFit
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
-from planner.model.network.names import base_name, name_key, nearest_names, original_name, preset_words
-from planner.model.network.other_families import missing_for, nearest_to
+from planner.model.network.names import (
+    base_name,
+    missing_for,
+    name_key,
+    nearest_names,
+    nearest_to,
+    original_name,
+    preset_words,
+)
 from planner.model.network.workload import Preset
 from planner.model.owning.country import Country, ElectricityPrice
-from planner.model.owning.holding_defaults import HoldingDefaults
-from planner.model.owning.owning_defaults import OwningDefaults
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.convergence import ConvergenceSpread
-from planner.model.plan.goodput import GoodputDefaults
-from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.offer import Price
 from planner.model.prices.price_book import Credit
-from planner.model.prices.price_defaults import PriceDefaults
-from planner.model.prices.provider import Provider
-from planner.model.prices.service import ServiceRate
-from planner.model.prices.unread import Unread
-from planner.model.quantity import Unit
-
-
-class Defaults(Frozen):
-    """Defaults for values that neither the plan nor the site states: `catalogs/defaults.yaml`."""
-
-    schema_version: Count
-    electricity: DefaultQuantity
-    household_electricity: DefaultQuantity | None = None
-    """Household price in a country without a stated one; null in a user's own file or an old lock."""
-    pue: DefaultQuantity
-    household_pue: DefaultQuantity | None = None
-    """PUE of a machine in a household; null in a user's own file or an old lock, where `pue` counts."""
-    idle_power_fraction: DefaultQuantity
-    training_power_fraction: DefaultQuantity
-    """Share of its rated power that a node draws in training."""
-    cloud_pue: DefaultQuantity | None = None
-    """PUE of rented machines; null only in a user's own file."""
-    bill: BillDefaults | None = None
-    goodput: GoodputDefaults | None = None
-    owning: OwningDefaults | None = None
-    holding: HoldingDefaults | None = None
-    prices: PriceDefaults | None = None
-    """Price defaults.
-
-    These five are null only in a user's own file (the bundled block is then used), the last also in an older lock.
-    """
-
-    @model_validator(mode="after")
-    def _units_and_ends(self) -> Self:
-        check_units(self, {"electricity": Unit.USD_PER_KWH, "household_electricity": Unit.USD_PER_KWH})
-        for name, quantity in quantities(self).items():
-            if name.endswith("pue") and quantity.low < 1:
-                raise ValueError(f"{name} must be at least 1 in its whole range")
-            if name.endswith("fraction") and quantity.high > 1:
-                raise ValueError(f"{name} must be at most 1 in its whole range")
-        return self
+from planner.model.prices.price_list import Unread
+from planner.model.prices.service import Provider, ServiceRate
 
 
 class Catalog(Frozen):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from planner.model.network.architecture import Resnet, Vit
+from planner.model.network.image_architecture import Resnet, Vit
 
 COLOURS = 3
 EXPANSION = 4

@@ -20,8 +20,8 @@ from planner.model.answer.documents import (
 )
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.present.bills import bill_text
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.facts import name_text
@@ -29,7 +29,7 @@ from planner.present.option_marks import marks_explained
 from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 from planner.present.table import price_text, quantity_text
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 SOURCES = ("Sources", "--details")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from planner.model.answer.bill import Bill, BillLine
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.currency import Currency, LocalAmount
-from planner.model.currency_codes import minor_digits
+from planner.model.currency import Currency, LocalAmount, minor_digits
 from planner.model.quantity import Quantity
 from planner.present.facts import interval_text
 from planner.present.table import NOT_KNOWN, Row

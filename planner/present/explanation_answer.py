@@ -11,17 +11,16 @@ from planner.decide.recommend.phrases import Phrases, nothing_to_pay
 from planner.decide.recommend.wording import confidence_text
 from planner.model.answer.bill import Bill
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
-from planner.model.plan.plan import CampaignLimits
-from planner.model.quantity import Quantity, Unit
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.quantity import FormulaUsed, Quantity, Unit
 from planner.present.bills import amount_text
 from planner.present.facts import name_text, quantity_of, trainings_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
 from planner.present.table import number_text, quantity_text
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 from planner.speed.throughput.prediction_notes import part_names
 
 LARGEST_LINES = 4

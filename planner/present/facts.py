@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from planner.decide.recommend.rank import chance_of
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
 from planner.model.answer.reason import ReasonCode
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 from planner.present.table import NOT_KNOWN, accelerators_text, number_text, range_text

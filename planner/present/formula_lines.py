@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.model.answer.formula_used import FormulaInput, FormulaUsed
+from planner.model.quantity import FormulaInput, FormulaUsed
 
 DIGITS, FULL_DIGITS = 7, 12
 LARGEST_WHOLE_NUMBER = 1e15

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Quantity, Unit
 from planner.present.columns.entry import Entry
 from planner.present.columns.registry import columns_of

@@ -7,8 +7,8 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.wording import share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
-from planner.model.owning.site import Acquisition
-from planner.model.plan.plan import CampaignLimits
+from planner.model.owning.acquisition import Acquisition
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.present.columns.table_column import short_plain_text
 from planner.present.columns.year_columns import (

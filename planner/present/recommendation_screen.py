@@ -8,10 +8,10 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
 from planner.decide.recommend.wording import ratio_text
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 
 CENT = 0.005
 TURNS_SHOWN = 4

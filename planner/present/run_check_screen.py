@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from planner.model.answer.audit import AuditDocument, AuditVerdict, ClaimAudit, Finding, RunAudit, Severity
 from planner.model.answer.run_check import HardwareFix, RunCheckDocument
-from planner.model.evidence.rollout_log import RolloutLog
+from planner.model.evidence.imported_log import RolloutLog
 from planner.model.quantity import Quantity
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import Column, again, table_lines, wrapped, wrapped_lines

@@ -11,7 +11,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit
 from planner.speed.evidence.compared_probes import comparison_text
 from planner.text import markdown_text
-from planner.text.table_cells import table_text
+from planner.text.visible_text import table_text
 
 NOT_KNOWN = "-"
 Row = dict[str, str]

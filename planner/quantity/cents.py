@@ -1,12 +1,15 @@
-"""Amounts in whole cents, or in the smallest unit of another currency, that add up: every bill's rounding rule."""
+"""Amounts in whole cents or another currency's smallest unit that add up, and amounts in the plan's own currency."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Context, Decimal, localcontext
 
-from planner.model.currency import Currency
-from planner.model.currency_codes import minor_digits
+from planner.model.currency import Currency, minor_digits
+from planner.model.quantity import Basis, Quantity, Unit, weakest
+from planner.quantity.conversion import to_quantity
+from planner.quantity.interval import Interval
 
 CENT = Decimal("0.01")
 DIGITS = 60
@@ -58,3 +61,33 @@ def _local(usd: float, currency: Currency) -> Decimal:
 
 def _unit(currency: Currency) -> Decimal:
     return Decimal(1).scaleb(-minor_digits(currency.code))
+
+
+RATE_DAYS = 30
+"""Age in days from which on an exchange rate is old, as a price by the hour is: it may have moved by 3 %."""
+
+
+def rate_of(currency: Currency) -> Interval:
+    """Return the units of the currency for one US dollar, with their range."""
+    return Interval(currency.per_usd, currency.lowest, currency.highest)
+
+
+def local_to_usd(amount: float, currency: Currency, unit: Unit, basis: Basis, where: str) -> Quantity:
+    """Return an amount in the plan's own currency as USD.
+
+    USD = amount / rate; the range is that of the rate. The amount has no date: the rate's is in `currency`.
+    """
+    usd = rate_of(currency).inverse().scaled(amount)
+    rate = f"{currency.per_usd:g} {currency.code} a USD ({currency.source})"
+    return to_quantity(usd, unit, weakest(basis, Basis.QUOTED), f"{where} {amount:g} {currency.code} / {rate}")
+
+
+def old_rate_note(currency: Currency | None, *, today: date | None) -> str | None:
+    """Return that the plan's exchange rate is old; None for a recent rate, and without a day or a currency."""
+    if currency is None or today is None:
+        return None
+    days = (today - currency.as_of).days
+    if days <= RATE_DAYS:
+        return None
+    rate = f"{currency.per_usd:,g} {currency.code} a USD"
+    return f"the exchange rate, {rate}, is {days} days old: write today's under currency in the plan"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from planner.model.answer.formula_used import FormulaInput, FormulaUsed
+from planner.model.quantity import FormulaInput, FormulaUsed
 from planner.quantity.recorded_number import NamedInput, NamedResult, Operation, Recorded
 
 DIGITS = 12

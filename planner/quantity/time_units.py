@@ -1,7 +1,7 @@
 """Units of time: each constant once. A year is the mean year of 365.25 days, save where a seller states another.
 
 AWS sells a year of 365 days and a month of 730 hours (8,760 / 12): `AWS_HOURS_PER_YEAR` here, and
-`AWS_HOURS_PER_MONTH` in `launcher/plan/ancillary_costs.py` (the launcher imports no arithmetic of the planner).
+`AWS_HOURS_PER_MONTH` in `launcher/plan/guard.py` (the launcher imports no arithmetic of the planner).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.workload import WHOLE, Split, Strategy
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.option_times import Turn
 from planner.model.plan.plan import MOST_OPTIONS, Plan

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from planner.errors import InputError
 from planner.model.figure import Figure
-from planner.model.owning.hold import Hold
-from planner.model.owning.site import Purchase, Site
+from planner.model.owning.acquisition import Hold, Purchase
+from planner.model.owning.site import Site
 from planner.model.plan.plan_option import PURCHASE_KEYS, USED_NOT_RENTED, PlanOption
 from planner.model.quantity import Basis
 

@@ -8,7 +8,7 @@ from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind

@@ -10,7 +10,8 @@ from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.owning.site import AlreadyOwned, Room, Site
+from planner.model.owning.acquisition import AlreadyOwned
+from planner.model.owning.site import Room, Site
 from planner.model.prices.offer import Price
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity

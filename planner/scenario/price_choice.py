@@ -8,9 +8,9 @@ from datetime import date
 
 from planner.errors import NotFoundError
 from planner.model.catalog import Catalog
+from planner.model.defaults import PriceDefaults
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, TRUST, Price, PriceKind, PriceOrigin
-from planner.model.prices.price_defaults import PriceDefaults
 from planner.scenario.observed_price import FROM_FILES, LATELY_DAYS, median_of, median_row
 from planner.scenario.price_lists import listed_of
 from planner.scenario.region_groups import is_in

@@ -14,7 +14,7 @@ from planner import clock
 from planner.errors import InputError
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.model.plan.plan import Plan
 from planner.present.page.charts import counts_around, lacking, year_chart
 from planner.present.page.words import MoneyFormat, Words

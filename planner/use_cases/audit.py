@@ -12,14 +12,14 @@ from planner.adapters.mapping_text import line_of, parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.audit.claims.claim_audit import audit_claim
 from planner.audit.findings import unknown
+from planner.audit.link_rules import scaling_findings, setup_of_row
 from planner.audit.run_audit import audit_run
-from planner.audit.scaling_rules import scaling_findings, setup_of_row
 from planner.audit.stated_run import stated_by_row
 from planner.errors import InputError
 from planner.model.answer.audit import AuditDocument, ClaimAudit, RunAudit, verdict_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.claims import Claim, ClaimFile
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 from planner.use_cases.audited_records import audit_facts, audit_records
 from planner.use_cases.importing.imported_runs import run_named
 from planner.use_cases.importing.run_facts import Stated

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 
 from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
-from planner.audit.ceilings import with_chips
 from planner.audit.comparison import compare_runs
-from planner.audit.link_rules import link_findings
+from planner.audit.link_rules import link_findings, scaling_findings, setup_of_record
+from planner.audit.rate_rules import with_chips
 from planner.audit.run_audit import audit_run
-from planner.audit.scaling_rules import scaling_findings, setup_of_record
 from planner.audit.stated_run import stated_by_record
 from planner.model.answer.audit import ComparisonAudit, RunAudit
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 
 def audit_facts(catalog: Catalog) -> tuple[Catalog, list[MatmulCeiling]]:

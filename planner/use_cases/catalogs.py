@@ -9,9 +9,8 @@ from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING, Pri
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
-from planner.model.hardware.accelerator_name import accelerator_named, spelling
+from planner.model.hardware.accelerator_name import accelerator_named, not_modelled, spelling
 from planner.model.hardware.machines import Accelerator
-from planner.model.hardware.other_machines import not_modelled
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
 

@@ -10,11 +10,12 @@ import re
 
 from pydantic import TypeAdapter
 
-from planner.launcher.bench.bench import BenchSettings, global_batch_of, lora_document
+from planner.launcher.bench.bench import global_batch_of, lora_document
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.expectations import Expected, GetExpected
 from planner.launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.model.network.architecture import Architecture, TextModel, is_same_network
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy

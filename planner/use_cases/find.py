@@ -15,9 +15,8 @@ from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
-from planner.model.network.stated_training import StatedTraining
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
-from planner.model.network.workload import ArchitectureFile
+from planner.model.network.workload import ArchitectureFile, StatedTraining
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.use_cases import catalogs, plans

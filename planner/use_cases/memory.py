@@ -10,10 +10,18 @@ from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.base import Count, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
-from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
+from planner.model.network.workload import (
+    WHOLE,
+    ArchitectureFile,
+    Checkpointing,
+    Method,
+    Precision,
+    Split,
+    StatedTraining,
+    Strategy,
+)
 from planner.scenario.frameworks import XLA, needs_xla, planned_family, stack_of
 from planner.scenario.job import checked_length, checked_objective
 from planner.scenario.trainers import takes_one_device_recipe
@@ -28,7 +36,7 @@ from planner.speed.memory.planned_settings import (
     planned_trainer_memory,
     usual_checkpointing,
 )
-from planner.speed.physics.number_format import uses_autocast
+from planner.speed.physics.accelerator_facts import uses_autocast
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.networks import find_architecture, trained_alone

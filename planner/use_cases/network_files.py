@@ -11,9 +11,8 @@ from planner.adapters.model_config.reader import architecture_of, is_model_confi
 from planner.adapters.user_text import name_without_secrets, without_secrets
 from planner.errors import InputError, NotModelledError
 from planner.model.network.architecture import ARCHITECTURE_CLASSES, usual_seq_len
-from planner.model.network.text_part import TextPart
 from planner.model.network.work import WorkloadChoice
-from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset
+from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset, TextPart
 from planner.model.plan.plan import Plan
 
 CONFIG = "config.json"

@@ -14,16 +14,15 @@ from planner.decide.owning.own_or_rent import own_or_rent as compare_owning
 from planner.decide.owning.own_or_rent import year_of_plan
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError, MissingExtraError
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
-from planner.model.quantity import Basis
+from planner.model.quantity import Basis, FormulaUsed
 from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
 from planner.quantity.recorded_number import recording

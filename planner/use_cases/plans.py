@@ -36,8 +36,9 @@ from planner.duration.calendar import NOON, zone_of
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.plan import Plan
 from planner.scenario.region_groups import check_places
 from planner.use_cases.answer_ids import plan_answer_id, with_id
 from planner.use_cases.catalogs import accelerators_meant

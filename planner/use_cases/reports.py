@@ -10,8 +10,7 @@ from planner.adapters.files import write_bytes
 from planner.adapters.pdf_printer import printed
 from planner.decide.options.estimate_plan import Paced, estimate_options, paced_candidates
 from planner.errors import InputError
-from planner.model.answer.recommendation import RecommendationDocument
-from planner.model.answer.report import ReportDocument
+from planner.model.answer.recommendation import RecommendationDocument, ReportDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.present.page.words import Words

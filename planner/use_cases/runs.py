@@ -16,7 +16,8 @@ from planner.adapters.settings import open_store
 from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
-from planner.launcher.bench.bench import BenchSettings, ProbeSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings, ProbeSettings
 from planner.launcher.bench.local import run_local
 from planner.launcher.collect.expectations import GetExpected
 from planner.launcher.collect.probe_record import is_probe, probe_record_of
@@ -26,8 +27,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload, BusyDevice
-from planner.speed.throughput.hardware_ratio import hardware_ratio
-from planner.speed.throughput.scaling_table import scaling_table, too_good_against
+from planner.speed.throughput.scaling_table import hardware_ratio, scaling_table, too_good_against
 
 
 def find_run(run_id: str, catalog: Catalog) -> RunRecord:

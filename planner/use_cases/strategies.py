@@ -7,8 +7,7 @@ from typing import Any
 
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.network.stated_training import StatedTraining
-from planner.model.network.workload import ArchitectureFile
+from planner.model.network.workload import ArchitectureFile, StatedTraining
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import checked_adapters, checked_length, checked_objective, checked_settings, known_framework

@@ -12,10 +12,9 @@ from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
 from planner.model.network.architecture import Architecture, usual_seq_len
-from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.training_method import GROUPED, NEXT_TOKEN, Generation, MethodSettings, TrainingMethod
-from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.network.workload import Checkpointing, Precision, StatedTraining, Strategy
 
 SEPARATOR = ","
 """Separator between several files of one training."""

@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import examples_dir
-from planner.audit.ceilings import with_chips
 from planner.audit.claims.claim_audit import audit_claim
+from planner.audit.rate_rules import with_chips
 from planner.model.answer.audit import AuditVerdict, ClaimAudit
 from planner.model.evidence.claims import Claim
 from planner.use_cases.audit import read_claims

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from planner.audit.codes import CODES
+from planner.audit.findings import CODES
 from planner.model.answer.audit import AuditVerdict
 from tests.audit.test_claims import audited
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from planner.adapters.bundled_tables import read_matmul_ceilings
 from planner.adapters.catalog import accelerator_aliases
-from planner.audit.ceilings import with_chips
-from planner.audit.codes import CODES
+from planner.audit.findings import CODES
+from planner.audit.rate_rules import with_chips
 from planner.model.answer.audit import AuditVerdict, ComparisonVerdict, RunAudit
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.launcher.bench.bench import BenchSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from tests.bundled import bundled_catalog
 
 ROOT = Path(__file__).parents[2]

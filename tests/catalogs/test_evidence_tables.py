@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from planner.adapters.evidence import evidence_files, read_measurements
-from planner.model.evidence.exclusion import Excluded, exclusion_of
+from planner.model.evidence.measurement import Excluded, exclusion_of
 from planner.model.evidence.source_site import is_set_aside, owner_of
 
 ROWS = [row for path in evidence_files() for row in read_measurements(path)]

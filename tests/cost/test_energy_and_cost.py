@@ -6,7 +6,7 @@ import pytest
 
 from planner.cost.cloud.cloud_cost import rent_usd
 from planner.cost.power.energy import average_power_kw, energy_usd, node_energy_kwh
-from planner.duration.duration import train_hours
+from planner.duration.goodput import train_hours
 from planner.quantity.interval import Interval
 
 

@@ -20,9 +20,10 @@ from planner.decide.limits import MachineTerms, allowed, forbidden, most_days, m
 from planner.decide.placement.question import question_of
 from planner.decide.recommend.instead import quote_request
 from planner.model.answer.reason import ReasonCode, codes_of
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import PriceKind
 from tests.bundled import bundled_catalog

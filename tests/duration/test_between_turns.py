@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.duration.between_turns import hours_between, longest_run
-from planner.model.answer.between_turns import BetweenTurns, FreeSets
+from planner.model.answer.campaign import BetweenTurns, FreeSets
 from planner.model.quantity import Basis, Quantity, Unit
 
 GAPS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30), st.integers(1, 3)), min_size=0, max_size=4)

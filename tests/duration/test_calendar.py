@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from planner.duration.calendar import Calendar
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 
 TODAY = date(2026, 12, 1)
 

@@ -13,10 +13,9 @@ from planner.decide.options.estimate_plan import estimate_options
 from planner.duration.practice import factors
 from planner.model.answer.documents import EstimateDocument
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.evidence.practice import PracticeFit
-from planner.model.evidence.whole_training import TrainingKind
+from planner.model.evidence.whole_training import PracticeFit, TrainingKind
+from planner.model.plan.convergence import Practice
 from planner.model.plan.plan import Plan
-from planner.model.plan.practice import Practice
 from tests.bundled import bundled_catalog
 
 FIT = PracticeFit(

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from planner.cost.cloud.bill import LOST as BILLED_LOST
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
-from planner.duration.convergence import half_range_90
+from planner.duration.practice import half_range_90
 from planner.duration.training_time import CHECKPOINTS, EVALUATION, LOST, RESTARTS, STALL, STATED, STEPS
 from planner.errors import NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate

@@ -25,7 +25,7 @@ import pytest
 import yaml
 
 from planner.launcher.backends.sky.backend import SkyBackend
-from planner.launcher.collect.record import GOOD_EXITS
+from planner.launcher.collect.node_result import GOOD_EXITS
 from planner.launcher.plan.backend import Launch, LaunchPhase
 from planner.launcher.plan.bill import TimeCaps
 from planner.launcher.plan.target import LaunchProvider, Target

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.launcher.bench.bench import BenchSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from tests.bundled import bundled_catalog
 from tests.launcher.settled import _settled_at_once  # noqa: F401  a fixture
 

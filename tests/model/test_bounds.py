@@ -80,7 +80,9 @@ BOUNDED = sorted(numbers().keys() - EXCEPTIONS.keys())
 
 def test_the_files_were_looked_through():
     assert len(BOUNDED) > 120
-    assert {"plan.Assumptions.goodput_fraction", "site.Lease.term_months", "workload.Window.max_s"} <= set(BOUNDED)
+    assert {"plan.Assumptions.goodput_fraction", "acquisition.Lease.term_months", "workload.Window.max_s"} <= set(
+        BOUNDED
+    )
     assert EXCEPTIONS.keys() <= numbers().keys()
 
 

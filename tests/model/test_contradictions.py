@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from planner.model.catalog import Defaults
+from planner.model.defaults import BillDefaults, Defaults
 from planner.model.evidence.run import LaunchFacts, RunRecord
 from planner.model.hardware.storage import StorageKind
-from planner.model.network.architecture import MoeDecoder, Vit, check_seq_len
+from planner.model.network.architecture import MoeDecoder, check_seq_len
+from planner.model.network.image_architecture import Vit
 from planner.model.plan.plan_option import PlanOption
-from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.offer import Price
 from tests.bundled import bundled_catalog
 

@@ -7,8 +7,7 @@ from datetime import date
 import pytest
 from pydantic import ValidationError
 
-from planner.model.currency import Currency
-from planner.model.currency_codes import MINOR_DIGITS, NO_DIGITS, THREE_DIGITS, TWO_DIGITS
+from planner.model.currency import MINOR_DIGITS, NO_DIGITS, THREE_DIGITS, TWO_DIGITS, Currency
 
 
 def currency(code: str) -> Currency:

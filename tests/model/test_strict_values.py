@@ -9,9 +9,10 @@ import pytest
 
 from planner.launcher.backends.hosts import HostsFile
 from planner.model.base import Frozen
-from planner.model.catalog import Defaults
+from planner.model.defaults import Defaults
 from planner.model.evidence.claims import ClaimFile
-from planner.model.evidence.run import NodeResult, RunRecord
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import ArchitectureFile, Preset
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff

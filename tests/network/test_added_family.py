@@ -12,7 +12,8 @@ import pytest
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.options.explain import explain_plan
 from planner.decide.options.step_breakdown import Published
-from planner.launcher.bench.bench import BenchSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import Decoder, Transformer
 from planner.model.network.trainer_memory import NOTHING_STATED
@@ -135,7 +136,7 @@ def test_memory_is_that_of_the_same_layers_without_windows() -> None:
 def test_the_benchmark_trains_it() -> None:
     import torch
 
-    from planner.workloads.contract.spec import from_json
+    from planner.workloads.contract.spec_reader import from_json
     from planner.workloads.models.registry import build_on_meta, count_parameters
 
     spec = from_json(spec_of(preset(TINY, 64), BenchSettings(devices=1), micro_batch=2))

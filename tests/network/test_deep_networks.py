@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.model.network.architecture import MOST_LAYERS, Decoder, Resnet
+from planner.model.network.architecture import MOST_LAYERS, Decoder
+from planner.model.network.image_architecture import Resnet
 from planner.network.image_flops import image_macs, image_parameters, resnet_activations
 
 

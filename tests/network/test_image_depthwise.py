@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planner.adapters.bundled_tables import read_image_networks
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
-from planner.model.network.architecture import Resnet
+from planner.model.network.image_architecture import Resnet
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator, convolution, depthwise
 from planner.network.image_operators import operators_of
@@ -19,9 +19,9 @@ from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.physics.image_config_arrays import Described, gather
-from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.image_step import device_parts, image_step
-from planner.speed.physics.planned_image_config import planned_image_config
+from planner.speed.physics.parameters import IMAGE_PARAMETERS
+from planner.speed.physics.planned_config import planned_image_config
 from tests.bundled import bundled_catalog
 
 NAMES = (

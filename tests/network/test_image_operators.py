@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.adapters.bundled_tables import read_image_networks
-from planner.model.network.architecture import Resnet, Vit
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_flops import image_parameters, image_training_flops

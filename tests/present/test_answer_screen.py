@@ -7,12 +7,12 @@ from datetime import date
 import pytest
 
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, FeasiblePlan, PlacedRuns
-from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
+from planner.model.hardware.machines import NodeNetwork
 from planner.model.network.workload import Split, Strategy
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
 from planner.present.facts import short_reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.chance import doubted
+from planner.quantity.interval import doubted
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.quantity.divisors import divisors
+from planner.speed.throughput.strategy_space import divisors
 
 
 @pytest.mark.parametrize("most", [None, 1, 7, 12, 1000])

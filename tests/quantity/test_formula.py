@@ -19,9 +19,9 @@ from planner.cost.ownership import owned_cost
 from planner.cost.power import energy
 from planner.decide.owning.yearly_cost import owning_usd
 from planner.duration import goodput
-from planner.duration.duration import train_hours
-from planner.duration.training_time import stretched_hours
-from planner.model.owning.site import Acquisition
+from planner.duration.goodput import train_hours
+from planner.duration.practice import stretched_hours
+from planner.model.owning.acquisition import Acquisition
 from planner.model.quantity import Basis, Unit
 from planner.quantity.conversion import interval, to_quantity
 from planner.quantity.formula import exp, formula, largest, log, named, stated, total
@@ -29,8 +29,8 @@ from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
 from planner.speed.memory.activations import SavedBytes
-from planner.speed.memory.chance import PossibleNeed, chance_within
-from planner.speed.memory.fullest_moment import Parts
+from planner.speed.memory.device_memory import Parts
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 from planner.speed.memory.states import States
 from tests.formula_evaluation import evaluated
 
@@ -115,7 +115,7 @@ def test_other_errors_of_estimates_change_the_inputs_of_the_chance_to_fit(monkey
     function, inputs = CASES["fit"]
     (before,) = _recorded(function, inputs).values()
     spreads = {"usual": (0.5, 0.045), "large": (0.5, 0.2)}
-    monkeypatch.setattr("planner.speed.memory.chance.SPREADS", spreads)
+    monkeypatch.setattr("planner.speed.memory.planned_settings.SPREADS", spreads)
     (after,) = _recorded(function, inputs).values()
     assert after[0] != pytest.approx(before[0])
     assert after[2] == pytest.approx(after[0], rel=1e-9)

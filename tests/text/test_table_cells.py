@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.text.table_cells import guarded, table_text, unguarded
+from planner.text.visible_text import guarded, table_text, unguarded
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import yaml
 import planner
 from planner import clock
 from planner.errors import InputError
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.use_cases import locks, plans
 from planner.use_cases.plans import counted_from
 from tests.bundled import bundled_catalog

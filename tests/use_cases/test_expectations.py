@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import torch
 
-from planner.launcher.bench.bench import BenchSettings, LoraSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings, LoraSettings
 from planner.launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
 from planner.launcher.collect.record import record_of
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, most_micro_batch, start_micro_batch
-from planner.workloads.contract.spec import from_json
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.inputs.tokens import SyntheticTokens
 from planner.workloads.models.registry import build_on_meta
 from tests.bundled import bundled_catalog

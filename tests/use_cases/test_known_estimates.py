@@ -10,7 +10,8 @@ import pytest
 from planner.adapters.workspace import examples_dir
 from planner.decide.options.estimate_plan import estimate_options, without_limits
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 from planner.present.page.words import Words
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job

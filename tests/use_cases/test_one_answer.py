@@ -16,7 +16,7 @@ from planner.cli.main import run
 from planner.decide.recommend.rank import is_feasible
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.ui.ask.form import Start

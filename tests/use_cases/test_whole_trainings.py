@@ -7,9 +7,9 @@ from datetime import date
 import pytest
 
 from planner.adapters.evidence import whole_trainings
-from planner.model.evidence.practice import PracticeFit
-from planner.model.plan.practice import Practice
-from planner.speed.calibration.by_source import wilson_90
+from planner.model.evidence.whole_training import PracticeFit
+from planner.model.plan.convergence import Practice
+from planner.speed.calibration.metrics import wilson_90
 from planner.use_cases.published import whole_trainings as whole_trainings_module
 from planner.use_cases.published.accuracy import accuracy
 from planner.use_cases.published.training_plans import plan_of

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from planner.adapters.workspace import examples_dir
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.owning import Year, own_or_rent_in, yearly_costs
 from planner.use_cases.plans import read_plan

@@ -8,9 +8,8 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from planner.workloads.contract.spec import from_json
-from planner.workloads.inputs.images import SyntheticImages
-from planner.workloads.inputs.tokens import SyntheticTokens
+from planner.workloads.contract.spec_reader import from_json
+from planner.workloads.inputs.tokens import SyntheticImages, SyntheticTokens
 from planner.workloads.models.registry import build_on_meta
 from planner.workloads.strategies import load
 from planner.workloads.strategies.precision import PrecisionContexts

@@ -24,7 +24,8 @@ def network(*, layers: int = 2, hidden: int = 64) -> Decoder:
 
 def model_of_network(decoder: Decoder, adapters: Adapters | None = None, *, scalar: bool = False) -> Any:
     """Return the benchmark's model of a decoder; `scalar`: its head gives one number."""
-    from planner.workloads.contract.spec import Lora, architecture_of
+    from planner.workloads.contract.spec import Lora
+    from planner.workloads.contract.spec_reader import architecture_of
     from planner.workloads.models.registry import model_of
 
     lora = None if adapters is None else Lora(rank=adapters.rank, alpha=1.0, targets=adapters.targets)

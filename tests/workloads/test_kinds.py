@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from planner.workloads.contract.architecture import MoeDecoderShape
-from planner.workloads.contract.spec import STRATEGIES, SpecError, from_json, to_json
-from planner.workloads.inputs.images import SyntheticImages, image
-from planner.workloads.inputs.tokens import SyntheticTokens
+from planner.workloads.contract.spec import STRATEGIES, SpecError
+from planner.workloads.contract.spec_reader import from_json, to_json
+from planner.workloads.inputs.tokens import SyntheticImages, SyntheticTokens, image
 from planner.workloads.measure.op_recorder import OpRecorder
 from planner.workloads.models.experts import MixtureOfExperts
 from planner.workloads.models.registry import build_on_meta

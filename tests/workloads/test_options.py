@@ -6,7 +6,8 @@ import shutil
 import pytest
 import torch
 
-from planner.workloads.contract.spec import STRATEGIES, Lora, from_json
+from planner.workloads.contract.spec import STRATEGIES, Lora
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.inputs.tokens import SyntheticTokens
 from planner.workloads.measure.op_recorder import OpRecorder
 from planner.workloads.models.lora import narrow_frozen

@@ -16,20 +16,20 @@ from tests.marked_processes import MarkedProcesses, until
 
 CHILD = """
 import signal, sys
-from planner.workloads.ranks import parent_death
+from planner.workloads.ranks import stop
 {change}
-parent_death.follow_parent()
+stop.follow_parent()
 print("follows", flush=True)
 signal.pause()
 """
 PARENT = """
 import os, subprocess, sys
-from planner.workloads.ranks.parent_death import environment_of_child
+from planner.workloads.ranks.stop import environment_of_child
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], env={environment}, stdout=subprocess.PIPE, text=True)
 print(child.stdout.readline(), end="", flush=True)
 child.wait()
 """
-LOOKS = "parent_death._kernel_sends_sigterm = lambda: False"
+LOOKS = "stop._kernel_sends_sigterm = lambda: False"
 FOLLOWED = "environment_of_child(os.environ)"
 
 
@@ -86,9 +86,7 @@ def test_a_parent_that_died_before_it_could_be_followed_ends_the_child_at_once(c
 
 def test_the_variable_is_about_one_child_alone() -> None:
     """A grandchild, such as a compiler, must not look for its grandparent."""
-    show = (
-        "import os; from workloads.ranks.parent_death import *; follow_parent(); print(PARENT_VARIABLE in os.environ)"
-    )
+    show = "import os; from workloads.ranks.stop import *; follow_parent(); print(PARENT_VARIABLE in os.environ)"
     done = subprocess.run(
         [sys.executable, "-c", show],
         env=os.environ | {"WORKLOADS_PARENT": str(os.getpid()), "PYTHONPATH": str(Path(workloads.__file__).parents[1])},

@@ -2,8 +2,7 @@
 
 import pytest
 
-from planner.workloads.probe.cold_timer import TimedCalls
-from planner.workloads.probe.rows import Rows
+from planner.workloads.probe.rows import Rows, TimedCalls
 
 
 def fails() -> TimedCalls:

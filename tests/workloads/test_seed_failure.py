@@ -3,7 +3,8 @@
 import pytest
 
 from planner.launcher.collect.verdict import problems_of
-from planner.model.evidence.run import NodeResult, Probe
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe
 
 pytestmark = pytest.mark.slow
 

@@ -1,6 +1,7 @@
-"""Best rates of this node, measured just before the run: matrix products, copies, all-reduce.
+"""Best rates of this node, measured just before the run: matrix products, copies, all-reduce, and pairs of devices.
 
-A run is compared with them: no training step multiplies faster than plain products of the best size.
+A run is compared with them: no training step multiplies faster than plain products of the best size. A link that is
+slower than its twins, or a pair that has to go through the host, shows in the rates of pairs but in no all-reduce.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import torch
 import torch.distributed as dist
 
 from ..measure.agreement import RankAgreement
-from ..measure.p2p_bandwidth import Matrix, peer_gb_per_s
 from ..measure.step_clock import synchronise
 from ..strategies.precision import PrecisionContexts
 
@@ -145,6 +145,49 @@ def all_reduce_bus_gb_per_s(
         lambda: dist.all_reduce(buffer, op=dist.ReduceOp.MAX), agreement, device=device, seconds=seconds
     )
     return 2 * (world_size - 1) / world_size * num_bytes / one_s / GB
+
+
+MAX_RANKS = 16
+"""Most ranks to measure. A larger matrix has too many pairs for the time."""
+Matrix = List[List[Optional[float]]]
+
+
+def peer_gb_per_s(
+    num_bytes: int,
+    agreement: RankAgreement,
+    *,
+    rank: int,
+    world_size: int,
+    device: torch.device,
+    rounds: int,
+    possible: Callable[[], bool],
+) -> Matrix:
+    """Return GB/s from each rank (row) to each other one (column): bytes x rounds / s of the slower of the two.
+
+    Null on the diagonal and for pairs that did not fit into the time. `possible` must agree on every rank. All ranks
+    call this together and wait while a pair is at work.
+    """
+    ranks = min(world_size, MAX_RANKS)
+    buffer = torch.ones(num_bytes, dtype=torch.uint8, device=device)
+
+    def send(source: int, target: int, times: int) -> float:
+        agreement.wait_for_all()
+        start_s = time.perf_counter()
+        if rank in (source, target):
+            peer, work = (target, dist.isend) if rank == source else (source, dist.irecv)
+            for _ in range(times):
+                for request in dist.batch_isend_irecv([dist.P2POp(work, buffer, peer)]):
+                    request.wait()
+            synchronise(device)
+        return agreement.max_over_ranks([time.perf_counter() - start_s if rank in (source, target) else 0.0])[0]
+
+    matrix: Matrix = [[None] * ranks for _ in range(ranks)]
+    for source in range(ranks):
+        for target in range(ranks):
+            if source != target and possible():
+                send(source, target, 1)  # the first one sets up the connection
+                matrix[source][target] = num_bytes * rounds / send(source, target, rounds) / GB
+    return matrix
 
 
 def collective_seconds(

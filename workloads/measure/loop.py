@@ -25,10 +25,9 @@ from ..measure.agreement import INTERRUPTED, RankAgreement
 from ..measure.device_busy import busy_seconds
 from ..measure.environment import GIB
 from ..measure.op_recorder import OpRecorder
-from ..measure.rank_speed import own_work_seconds
-from ..measure.state_bytes import GRADIENT_BYTES, state_bytes
 from ..measure.step_clock import StepClock, synchronise
 from ..strategies import TrainingStrategy
+from .device_busy import GRADIENT_BYTES, own_work_seconds, state_bytes
 
 FIRST_LOSSES = 10
 

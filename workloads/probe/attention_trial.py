@@ -10,9 +10,8 @@ import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from ..contract.spec import Spec
 from ..measure.agreement import RankAgreement
 from ..strategies.precision import PrecisionContexts
-from .cold_timer import ColdTimer
 from .device_kernels import ATTENTION_KERNELS, normal, only_attention
-from .rows import CANNOT
+from .rows import CANNOT, ColdTimer
 
 SECONDS_EACH = 0.3
 FLUSH_MIB = 256

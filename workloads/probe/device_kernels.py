@@ -16,9 +16,8 @@ from torch import Tensor
 
 from ..measure.op_recorder import OpRecorder
 from ..strategies.precision import PrecisionContexts
-from .cold_timer import ColdTimer, TimedCalls
 from .plan import AttentionShape, LayerShape, ProbePlan
-from .rows import Rows
+from .rows import ColdTimer, Rows, TimedCalls
 
 MIB = 2**20
 SLOWEST_FP32_HIDDEN = 4096

@@ -15,9 +15,8 @@ import torch.distributed as dist
 
 from ..measure.agreement import RankAgreement
 from ..measure.calibration import collective_seconds, warm_seconds
-from .cold_timer import TimedCalls
 from .plan import MIB, ProbePlan
-from .rows import CANNOT, Rows
+from .rows import CANNOT, Rows, TimedCalls
 
 FP32_BYTES = 4
 MOST_READ_BYTES = 512 * MIB

@@ -1,4 +1,7 @@
-"""Common part of the three ZeRO strategies: DeepSpeed's engine, without anything that it would have to compile."""
+"""The three ZeRO strategies (Rajbhandari et al. 2020): DeepSpeed's engine, without what it would have to compile.
+
+Stage 1 shards the optimizer's states, stage 2 also gradients, stage 3 also weights.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..contract import failure
+from ..contract.architecture import width
 from ..contract.failure import RunError
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
@@ -103,6 +107,37 @@ class ReplicatedWeightsStrategy(ZeroStrategy):
         """Return all weights, and this rank's share of the fp32 masters and moments."""
         masters = list(self._optimizer.single_partition_of_fp32_groups)
         return StateTensors(self._parameters, self._gradients(), [*masters, *optimizer_tensors(self.adamw)])
+
+
+class Zero1Strategy(ReplicatedWeightsStrategy):
+    """Gradients are whole until the backward pass is over; DeepSpeed then keeps this rank's share."""
+
+    stage = 1
+
+
+class Zero2Strategy(ReplicatedWeightsStrategy):
+    """Every bucket of gradients is averaged during the backward pass, and only this rank's share is kept."""
+
+    stage = 2
+
+
+class Zero3Strategy(ZeroStrategy):
+    """Weights are gathered module by module before use and dropped after it."""
+
+    stage = 3
+
+    def _stage_config(self, spec: Spec, bucket_elements: int) -> Dict[str, Any]:
+        return {
+            "stage3_prefetch_bucket_size": bucket_elements,
+            # Small weights stay whole everywhere: norms and biases. Hugging Face's integration does the same.
+            "stage3_param_persistence_threshold": 10 * width(spec.architecture),
+        }
+
+    def state_tensors(self) -> StateTensors:
+        """Return this rank's shards, and the small weights that stay whole (a dropped weight has no elements)."""
+        shards = [parameter.ds_tensor for parameter in self._parameters]  # type: ignore[attr-defined]
+        masters = list(self._optimizer.fp32_partitioned_groups_flat)
+        return StateTensors([*shards, *self._parameters], self._gradients(), [*masters, *optimizer_tensors(self.adamw)])
 
 
 def _import_deepspeed(device: torch.device) -> Any:

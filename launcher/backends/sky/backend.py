@@ -6,8 +6,6 @@ own list can be wrong in both directions. Nothing is ever purged from that list.
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,19 +13,17 @@ from typing import Any
 
 from planner.errors import InputError, NodeError
 from planner.launcher.backends.sky.collect import collect
-from planner.launcher.backends.sky.identity import identities
-from planner.launcher.backends.sky.leftovers import (
-    CLUSTER_PREFIX,
-    CONTROLLER_PREFIX,
-    answer_leftovers,
-    cluster_leftover,
-    job_leftover,
-    silent,
-    storage_leftovers,
+from planner.launcher.backends.sky.launch_config import config_of, refuse_early
+from planner.launcher.backends.sky.leftovers import answer_leftovers, listed_by_skypilot, storage_leftovers
+from planner.launcher.backends.sky.phase import (
+    by_skypilot,
+    goes_on,
+    is_there,
+    managed_status_of,
+    status_of,
+    under_way,
 )
-from planner.launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
-from planner.launcher.backends.sky.process import SkyRefusalError
-from planner.launcher.backends.sky.process_pool import SkyProcessPool
+from planner.launcher.backends.sky.process import SkyProcessPool, SkyRefusalError
 from planner.launcher.cloud.account import account_of, wrong_witness
 from planner.launcher.cloud.aws_storage import delete as delete_stored
 from planner.launcher.cloud.provider_machines import (
@@ -50,8 +46,8 @@ from planner.launcher.plan.backend import (
     NodeStatus,
     ProviderTime,
 )
-from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
-from planner.launcher.plan.task import cluster_name, sky_config_of
+from planner.launcher.plan.sighting import Sighting
+from planner.launcher.plan.task import cluster_name
 
 
 class SkyBackend:
@@ -67,10 +63,10 @@ class SkyBackend:
 
     def check(self, launch: Launch) -> tuple[str, ...]:
         """Let SkyPilot's dry run find, price and accept the machine. Return its table's lines."""
-        _refuse_early(launch)
+        refuse_early(launch)
         reserved = (check_reservation(launch.target),) if launch.target.reservation is not None else ()
         sky = self._processes.of(launch)
-        shown = sky.ask("dry_run", task=launch.task, config=_config(launch))
+        shown = sky.ask("dry_run", task=launch.task, config=config_of(launch))
         return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
 
     def account(self, launch: Launch) -> str | None:
@@ -79,19 +75,19 @@ class SkyBackend:
 
     def ready(self, launch: Launch) -> None:
         """Refuse if something is missing here, or if the user's SkyPilot settings would break a cap."""
-        _refuse_early(launch)
-        self._processes.of(launch).ask("check_settings", config=_config(launch))
+        refuse_early(launch)
+        self._processes.of(launch).ask("check_settings", config=config_of(launch))
 
     def submit(self, launch: Launch) -> None:
         """Hand the launch to SkyPilot's server, unless it has it already."""
-        _refuse_early(launch)
+        refuse_early(launch)
         sky = self._processes.of(launch)
         if self._known(launch):
             return
         if launch.target.reservation is not None:
             check_reservation(launch.target)
         task, managed = launch.task, launch.target.managed
-        sky.ask("submit", task=task, cluster=launch.cluster, config=_config(launch), managed=managed)
+        sky.ask("submit", task=task, cluster=launch.cluster, config=config_of(launch), managed=managed)
 
     def status(self, launch: Launch) -> NodeStatus:
         """Return SkyPilot's status. If it lists machines but no job, it asks the cloud first."""
@@ -100,7 +96,7 @@ class SkyBackend:
                 return managed_status_of(self._look_managed(launch))
             seen = self._look(launch)
             status = status_of(seen)
-            if status.phase in (LaunchPhase.SETTING_UP, LaunchPhase.UNKNOWN) and not _under_way(seen):
+            if status.phase in (LaunchPhase.SETTING_UP, LaunchPhase.UNKNOWN) and not under_way(seen):
                 status = status_of(self._look(launch, refresh=True))
             if launch.target.reservation is not None and status.launched is not None:
                 place = reservation_of(machines_of(launch), launch.target)
@@ -136,7 +132,7 @@ class SkyBackend:
         if not could_ask(launch.target):
             return ()
         wrong = wrong_witness(launch) is not None
-        return tuple(sighting for sighting in look(launch, learn=True).seen if not wrong or _is_there(sighting))
+        return tuple(sighting for sighting in look(launch, learn=True).seen if not wrong or is_there(sighting))
 
     def other_witness(self, launch: Launch) -> str | None:
         """Return why the account asked here cannot speak for this launch; None if it can."""
@@ -153,7 +149,7 @@ class SkyBackend:
         try:
             if launch.target.managed:
                 sky.ask("down_managed", cluster=launch.cluster)
-                if _goes_on(self._look_managed(launch)):
+                if goes_on(self._look_managed(launch)):
                     return
             else:
                 sky.ask("down", cluster=launch.cluster)
@@ -192,17 +188,17 @@ class SkyBackend:
                 checks.append("the account was not recorded: that of the keys here was asked")
         if launch.target.managed:
             managed = self._look_managed(launch)
-            going = _goes_on(managed)
+            going = goes_on(managed)
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
-            by_id = by_id or _by_skypilot(there=going)
+            by_id = by_id or by_skypilot(there=going)
             return DownEvidence(down=not left and not going, checks=tuple(checks), seen=by_id)
         told = self._look(launch, refresh=not could_ask(launch.target))
-        going = _under_way(told)
+        going = under_way(told)
         checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
         if told["cluster"] is not None and could_ask(launch.target) and not left and not going:
             told = self._look(launch, refresh=True)
         listed = told["cluster"]
-        by_id = by_id or _by_skypilot(there=listed is not None)
+        by_id = by_id or by_skypilot(there=listed is not None)
         if listed is not None:
             checks.append(f"SkyPilot's list: {listed['status']}")
         elif not could_ask(launch.target):
@@ -226,7 +222,7 @@ class SkyBackend:
         for question in ("down_managed", "down"):
             try:
                 there = sky.ask(question, cluster=cluster)
-                if there and question == "down_managed" and _goes_on(dict(sky.ask("look_managed", cluster=cluster))):
+                if there and question == "down_managed" and goes_on(dict(sky.ask("look_managed", cluster=cluster))):
                     going = f"SkyPilot's managed job {cluster} was cancelled; its controller takes the machines down"
                     return DownEvidence(down=False, checks=(going,))
                 checks.append(f"SkyPilot, {question}: {'done' if there else 'nothing there'}")
@@ -254,24 +250,7 @@ class SkyBackend:
         and must not hide what others list.
         """
         now = datetime.now(tz=UTC)
-        own = {launch.cluster: launch for launch in known}
-        managed = any(launch.target.managed for launch in known)
-        leftovers = []
-        for process, where in self._processes.all_of(known):
-            try:
-                listed = process.ask("clusters", prefixes=[CLUSTER_PREFIX, *([CONTROLLER_PREFIX] if managed else [])])
-                jobs = process.ask("managed_jobs", prefix=CLUSTER_PREFIX) if managed else []
-            except NodeError as error:
-                leftovers.append(silent(f"{where}: {error.message}"))
-                continue
-            leftovers += [
-                cluster_leftover(cluster, _owner(cluster["name"], own), where=where, now=now) for cluster in listed
-            ]
-            leftovers += [
-                job_leftover(job, own.get(job["name"]), where=where, now=now)
-                for job in jobs
-                if job["status"] not in MANAGED_ENDED
-            ]
+        leftovers = listed_by_skypilot(self._processes.all_of(known), known, now=now)
         for answer in machines_of_anybody([launch.target for launch in known]):
             leftovers += answer_leftovers(answer, now=now)
         for storage in storage_of_anybody(known):
@@ -297,48 +276,3 @@ class SkyBackend:
             return seen["job"] is not None or seen["launch"] is not None
         seen = self._look(launch)
         return seen["launch"] is not None or seen["cluster"] is not None
-
-
-def _refuse_early(launch: Launch) -> None:
-    """Refuse what SkyPilot would refuse late, or not at all."""
-    missing = [name for name in ("rsync", "ssh") if shutil.which(name) is None]
-    if missing:
-        raise InputError(f"{missing[0]} is not on this machine, and SkyPilot needs it.", fix="Install it first.")
-    if launch.target.managed and launch.store is None:
-        raise InputError(
-            "a managed job's machines are gone when it ends, and its results with them.",
-            fix="Name a store to which the nodes push: --store s3://bucket/prefix (docs/launching-clouds.md).",
-        )
-
-
-def _config(launch: Launch) -> list[str]:
-    """Return SkyPilot's settings of a launch as `a.b=value`."""
-    asked = sky_config_of(launch.target, launch.bill.caps)
-    return [f"{key}={json.dumps(value)}" for key, value in asked.items()] + identities(launch)
-
-
-def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
-    """Return the launch of a cluster. A managed job's cluster is called `<its name>-<number>`."""
-    launch = own.get(name)
-    if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
-        return managed
-    return launch
-
-
-def _is_there(seen: Sighting) -> bool:
-    return seen.id != ANYTHING and seen.sight is not Sight.ABSENT
-
-
-def _by_skypilot(*, there: bool) -> tuple[Sighting, ...]:
-    """Return the only sighting if just SkyPilot can be asked (Slurm)."""
-    return (Sighting(id=ANYTHING, sight=Sight.ALIVE if there else Sight.ABSENT),)
-
-
-def _under_way(seen: dict[str, Any]) -> bool:
-    return seen["launch"] is not None and seen["launch"]["status"] in UNDER_WAY
-
-
-def _goes_on(managed: dict[str, Any]) -> bool:
-    """Return whether a controller works on a managed job, or will."""
-    job = managed["job"]
-    return _under_way(managed) if job is None else job["status"] not in MANAGED_ENDED

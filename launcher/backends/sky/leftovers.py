@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from planner.errors import NodeError
+from planner.launcher.backends.sky.phase import MANAGED_ENDED
+from planner.launcher.backends.sky.process import SkyProcess
 from planner.launcher.cloud.aws_storage import StorageAnswer
 from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.provider_machines import ProviderAnswer
@@ -112,3 +116,36 @@ def machine_leftover(machine: ListedMachine, *, now: datetime) -> Leftover:
         detail=detail + (f", should have been gone at {machine.expires_at:%Y-%m-%d %H:%M} UTC" if late else ""),
         alarm=late,
     )
+
+
+def listed_by_skypilot(
+    processes: Iterable[tuple[SkyProcess, str]], known: Collection[Launch], *, now: datetime
+) -> list[Leftover]:
+    """Return SkyPilot's clusters and managed jobs with our names. A process that cannot be asked is one itself."""
+    own = {launch.cluster: launch for launch in known}
+    managed = any(launch.target.managed for launch in known)
+    leftovers = []
+    for process, where in processes:
+        try:
+            listed = process.ask("clusters", prefixes=[CLUSTER_PREFIX, *([CONTROLLER_PREFIX] if managed else [])])
+            jobs = process.ask("managed_jobs", prefix=CLUSTER_PREFIX) if managed else []
+        except NodeError as error:
+            leftovers.append(silent(f"{where}: {error.message}"))
+            continue
+        leftovers += [
+            cluster_leftover(cluster, _owner(cluster["name"], own), where=where, now=now) for cluster in listed
+        ]
+        leftovers += [
+            job_leftover(job, own.get(job["name"]), where=where, now=now)
+            for job in jobs
+            if job["status"] not in MANAGED_ENDED
+        ]
+    return leftovers
+
+
+def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
+    """Return the launch of a cluster. A managed job's cluster is called `<its name>-<number>`."""
+    launch = own.get(name)
+    if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
+        return managed
+    return launch

@@ -1,11 +1,62 @@
-"""Translates SkyPilot's words for requests, clusters and jobs into phases of a launch. Pure."""
+"""Translates SkyPilot's words for requests, clusters and jobs into phases of a launch, and its refusals. Pure."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from planner.launcher.backends.sky.refusals import is_refusal, plain_words
-from planner.launcher.plan.backend import Launched, LaunchPhase, NodeStatus
+from planner.errors import RefusedError
+from planner.launcher.plan.backend import (
+    Launched,
+    LaunchPhase,
+    NodeStatus,
+)
+from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
+from planner.model.aws_error import REFUSALS
+
+SAID_CHARACTERS = 800
+"""Characters of SkyPilot's own words that are passed on."""
+NO_MACHINE = ("ResourcesUnavailableError", "NoCloudAccessError", "ResourcesMismatchError", "InvalidCloudConfigs")
+"""SkyPilot's exceptions that mean: the provider supplied no machine."""
+
+SETTING_ERROR = "SettingError"
+"""Error that the worker raises if a user's own setting would break a cap (worker/settings.py)."""
+
+
+def setting_refusal(said: str) -> RefusedError:
+    """Return the refusal to launch under such a setting."""
+    return RefusedError(
+        f"SkyPilot's settings: {said}.",
+        fix="Change it in ~/.sky/config.yaml or the project's .sky.yaml, or launch with other settings: "
+        "SKYPILOT_GLOBAL_CONFIG=FILE.",
+    )
+
+
+def aws_refusal(said: str) -> tuple[str, str] | None:
+    """Return reason and fix if the words name a known refusal by AWS."""
+    for code, words in REFUSALS.items():
+        if not code.isdigit() and re.search(rf"\b{code}\b", said):
+            return words
+    return None
+
+
+def is_refusal(sky_type: str, said: str) -> bool:
+    """Return whether a launch failed because no machine was supplied, and not on a machine."""
+    return sky_type in NO_MACHINE or aws_refusal(said) is not None
+
+
+def plain_words(sky_type: str, said: str) -> tuple[str, str]:
+    """Return what happened and what to do, in clearer words than SkyPilot's own if we have them."""
+    refusal = aws_refusal(said)
+    if refusal is not None:
+        return f"SkyPilot: {refusal[0]}.", refusal[1]
+    short = " ".join(said.split())[:SAID_CHARACTERS].rstrip(".")
+    if sky_type == "ResourcesUnavailableError":
+        return f"SkyPilot found no such machine: {short}.", "Try another region, spot or another target."
+    if sky_type == "NoCloudAccessError":
+        return f"SkyPilot may not use this provider: {short}.", "See: sky check"
+    return f"SkyPilot failed ({sky_type}): {short}.", ""
+
 
 UNDER_WAY = ("PENDING", "RUNNING", "WAITING")
 """Words for an open request to SkyPilot's server."""
@@ -103,3 +154,24 @@ def _why_failed(request: dict[str, Any]) -> LaunchPhase:
 def _detail(request: dict[str, Any]) -> str:
     reason, fix = plain_words(request["error"]["type"], request["error"]["message"])
     return f"{reason} {fix}".strip()
+
+
+def is_there(seen: Sighting) -> bool:
+    """Return whether a sighting is of one known machine that exists."""
+    return seen.id != ANYTHING and seen.sight is not Sight.ABSENT
+
+
+def by_skypilot(*, there: bool) -> tuple[Sighting, ...]:
+    """Return the only sighting if just SkyPilot can be asked (Slurm)."""
+    return (Sighting(id=ANYTHING, sight=Sight.ALIVE if there else Sight.ABSENT),)
+
+
+def under_way(seen: dict[str, Any]) -> bool:
+    """Return whether SkyPilot still works on a launch."""
+    return seen["launch"] is not None and seen["launch"]["status"] in UNDER_WAY
+
+
+def goes_on(managed: dict[str, Any]) -> bool:
+    """Return whether a controller works on a managed job, or will."""
+    job = managed["job"]
+    return under_way(managed) if job is None else job["status"] not in MANAGED_ENDED

@@ -1,4 +1,7 @@
-"""The process that holds SkyPilot (worker/main.py): answers one question at a time, and explains refusals plainly."""
+"""The processes that hold SkyPilot (worker/main.py): each answers one question at a time, and explains refusals.
+
+A launch uses the user's own SkyPilot, or one whose catalog has our price of a Capacity Block.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
-from planner.launcher.backends.sky.refusals import SETTING_ERROR, plain_words, setting_refusal
+from planner.launcher.backends.sky.catalog import own_catalog
+from planner.launcher.backends.sky.phase import SETTING_ERROR, plain_words, setting_refusal
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.target import LaunchProvider
 from planner.redact import clean
 
 WORKER = "planner.launcher.backends.sky.worker.main"
@@ -198,3 +204,49 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
         return None
     whole = isinstance(answer, dict) and ("ok" in answer or isinstance(answer.get("error"), dict))
     return answer if whole else None
+
+
+REST_TIMEOUT_S = 30.0
+
+
+class SkyProcessPool:
+    """Processes that hold a SkyPilot each, created on demand. `place` is for logs and own catalogs."""
+
+    def __init__(self, place: Path, *, sky_home: Path) -> None:
+        self._place = place
+        self._sky_home = sky_home
+        self._ordinary: SkyProcess | None = None
+        self._own: dict[str, SkyProcess] = {}
+
+    def ordinary(self) -> SkyProcess:
+        """Return the user's own SkyPilot."""
+        if self._ordinary is None:
+            self._ordinary = SkyProcess(log=self._place / "sky.log")
+        return self._ordinary
+
+    def of(self, launch: Launch) -> SkyProcess:
+        """Return the SkyPilot of this launch."""
+        target, rate = launch.target, launch.bill.rate
+        if target.provider is not LaunchProvider.AWS or target.reservation is None or rate is None:
+            return self.ordinary()
+        if target.name not in self._own:
+            place = self._place / f"catalog-{target.name}"
+            extra = own_catalog(target, usd_per_node_hour=rate.usd_per_node_hour, sky_home=self._sky_home, place=place)
+            self._own[target.name] = SkyProcess(extra, log=place / "sky.log")
+        return self._own[target.name]
+
+    def all_of(self, launches: Collection[Launch]) -> list[tuple[SkyProcess, str]]:
+        """Return every SkyPilot that these launches may have used, with its name."""
+        reserved = {launch.target.name: launch for launch in launches if launch.target.reservation is not None}
+        own = [(self.of(launch), f"SkyPilot for {name}") for name, launch in sorted(reserved.items())]
+        return [(self.ordinary(), "SkyPilot"), *own]
+
+    def close(self) -> None:
+        """End the processes. The user's API server continues. One of ours ends too, unless it has work to do."""
+        for process in self._own.values():
+            with contextlib.suppress(NodeError):  # then it continues as before
+                process.ask_running("rest", timeout_s=REST_TIMEOUT_S)
+            process.close()
+        if self._ordinary is not None:
+            self._ordinary.close()
+        self._ordinary, self._own = None, {}

@@ -12,8 +12,9 @@ from planner.adapters.model_config.fields import FIX, ConfigFields
 from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_document
 from planner.adapters.model_config.text_vectors import TEXT_VECTORS, USUAL, with_vectors
 from planner.errors import InputError
-from planner.model.network.architecture import MOST_STAGES, Architecture
-from planner.model.network.other_families import MISSING, fix_of
+from planner.model.network.architecture import Architecture
+from planner.model.network.image_architecture import MOST_STAGES
+from planner.model.network.names import MISSING, fix_of
 
 IMAGE_SIZE = 224
 """Image size of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""

@@ -23,8 +23,7 @@ from planner.adapters.stored_prices.added_rows import add_list_readings, add_obs
 from planner.adapters.stored_prices.price_filter import EVERYTHING, QUERY, PriceFilter, PriceSearch
 from planner.errors import StoreError
 from planner.model.prices.offer import TRUST, Price, PriceOrigin
-from planner.model.prices.price_list import ListRead
-from planner.model.prices.unread import Unread
+from planner.model.prices.price_list import ListRead, Unread
 
 if TYPE_CHECKING:  # not loaded if no stored price is read
     from sqlite3 import Connection

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 from statistics import fmean
 
 from planner.adapters.trainer_logs.numbers_in_text import number
-from planner.model.evidence.rollout_log import RolloutLog
+from planner.model.evidence.imported_log import RolloutLog
 
 PHASES = {
     "timing_s/gen": "generation", "timing_s/reward": "reward", "timing_s/old_log_prob": "old_policy",

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from planner.adapters.trainer_logs.processes import Point, processes_of
-from planner.model.evidence.rollout_log import RolloutLog
+from planner.model.evidence.imported_log import RolloutLog
 
 
 class Beside(StrEnum):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.audit.claims.arithmetic_claims import recomputed_findings
-from planner.audit.claims.hardware_claims import hardware_findings
-from planner.audit.claims.memory_claims import memory_findings
+from planner.audit.claims.hardware_claims import hardware_findings, speedup_findings
+from planner.audit.claims.memory_claims import memory_claim_findings
 from planner.audit.claims.part_claims import part_findings
 from planner.audit.claims.price_claims import price_findings
-from planner.audit.claims.speedup_claims import speedup_findings
 from planner.audit.claims.training_claims import training_findings
 from planner.model.answer.audit import ClaimAudit, Finding, verdict_of
 from planner.model.catalog import Catalog
@@ -25,7 +24,7 @@ from planner.model.evidence.claims import (
     TableClaim,
     TrainingClaim,
 )
-from planner.model.hardware.matmul_ceiling import MatmulCeiling
+from planner.model.hardware.machines import MatmulCeiling
 
 
 def audit_claim(claim: Claim, catalog: Catalog, measured: Sequence[MatmulCeiling]) -> ClaimAudit:
@@ -41,7 +40,7 @@ def _findings(claim: Claim, catalog: Catalog, measured: Sequence[MatmulCeiling])
         case PartClaim():
             return part_findings(claim, catalog)
         case MemoryClaim():
-            return memory_findings(claim, catalog)
+            return memory_claim_findings(claim, catalog)
         case TrainingClaim():
             return training_findings(claim, catalog, measured)
         case PriceClaim():

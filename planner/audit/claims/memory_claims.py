@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from planner.audit.claims.arithmetic_claims import AGREES
-from planner.audit.claims.catalog_names import accelerator_of
-from planner.audit.claims.units import ends_in
+from planner.audit.claims.units import accelerator_of, ends_in
 from planner.audit.findings import Fact, digits, doubtful, impossible, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog
@@ -28,7 +27,7 @@ ABOUT, FAR_ABOVE, ABOVE_ITS_OWN = 0.1, 10.0, 1.25
 OTHERWISE = "It may hold with LoRA, offload, 8-bit optimizers or 4-bit weights: say under which."
 
 
-def memory_findings(claim: MemoryClaim, catalog: Catalog) -> list[Finding]:
+def memory_claim_findings(claim: MemoryClaim, catalog: Catalog) -> list[Finding]:
     """Return what contradicts the claim; activations come on top of every figure here."""
     accelerator = None
     if claim.accelerator is not None:

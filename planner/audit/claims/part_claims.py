@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.audit.claims.catalog_names import FIX, accelerator_of, node_of
+from planner.audit.claims.units import FIX, accelerator_of, node_of
 from planner.audit.findings import Fact, impossible, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from planner.audit.claims.catalog_names import accelerator_of, node_of
-from planner.audit.claims.units import ends_in, nearest
+from planner.audit.claims.units import accelerator_of, ends_in, nearest, node_of
 from planner.audit.findings import Fact, digits, doubtful, impossible, unknown
 from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog

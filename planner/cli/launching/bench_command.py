@@ -33,7 +33,8 @@ from planner.cli.visible_output import Drawn
 from planner.errors import InputError, StoppedError, StoreError
 from planner.launcher.bench import bench as benchmarks
 from planner.launcher.bench import local
-from planner.launcher.bench.bench import BenchSettings, Talk
+from planner.launcher.bench.bench import Talk
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload

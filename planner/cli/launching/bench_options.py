@@ -12,7 +12,7 @@ from planner.cli.launching.launch_options import check_no_secret
 from planner.cli.output import check_positive
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption, StrategyOption, WorkloadOptions
 from planner.errors import InputError
-from planner.launcher.bench.bench import BenchSettings, DataSettings, LoraSettings
+from planner.launcher.bench.bench_settings import BenchSettings, DataSettings, LoraSettings
 from planner.model.network.workload import BenchMode, BusyDevice, Checkpointing, Method, Strategy
 from planner.text.number_text import read_whole_number
 from planner.use_cases.trained_adapters import read_adapters

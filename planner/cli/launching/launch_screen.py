@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from planner.decide.options.display_name import machine_name
 from planner.launcher.documents import PlannedLaunch
 from planner.launcher.plan.bill import LaunchBill, capped_usd
-from planner.model.prices.provider import Provider
+from planner.model.prices.service import Provider
 from planner.present.screen import Column, table_lines, wrapped
 from planner.present.table import Row
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from planner.cli.output import TableOptions
 from planner.cli.streams import print_document, say
-from planner.launcher.collect.saturation import gain_of_doubling
+from planner.launcher.collect.device_use import gain_of_doubling
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.present.table import quantity_text, scaling_rows

@@ -12,8 +12,8 @@ from planner.model.answer.bill import Uncounted
 from planner.model.answer.documents import Assumption
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
+from planner.model.defaults import BillDefaults
 from planner.model.plan.plan import Assumptions, Data, Plan
-from planner.model.prices.bill_defaults import BillDefaults
 from planner.model.prices.offer import PriceKind
 from planner.model.prices.service import Service
 from planner.model.quantity import Basis, Quantity, Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.quantity.interval import Interval
 
 if TYPE_CHECKING:

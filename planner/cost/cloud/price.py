@@ -13,9 +13,9 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import LaterPrice, Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.cents import local_to_usd
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
-from planner.quantity.local_currency import local_to_usd
 from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import current_price, prices_of
 

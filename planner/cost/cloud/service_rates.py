@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.model.catalog import Catalog
-from planner.model.prices.bill_defaults import BillDefaults
+from planner.model.defaults import BillDefaults
 from planner.model.prices.service import Service, ServiceRate
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity

@@ -12,7 +12,7 @@ from planner.cost.ownership.owned_cost import (
     capex_usd,
     running_cost,
 )
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.quantity.time_units import MONTHS_PER_YEAR
 
 

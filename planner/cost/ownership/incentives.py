@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from planner.model.owning.site import Incentive, IncentiveKind
+from planner.model.owning.acquisition import Incentive, IncentiveKind
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.model.owning.hold import Hold
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition, Hold
 from planner.model.quantity import Basis, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.quantity.formula import expm1, formula, log1p, total
 from planner.quantity.time_units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 

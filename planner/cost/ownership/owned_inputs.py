@@ -13,7 +13,8 @@ from planner.cost.power.electricity import demand_charge, electricity, includes_
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.hardware.machines import Accelerator, Node
-from planner.model.owning.site import Acquisition, AlreadyOwned, Site
+from planner.model.owning.acquisition import Acquisition, AlreadyOwned
+from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity

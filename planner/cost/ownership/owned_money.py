@@ -11,7 +11,7 @@ from planner.cost.power.electricity import electricity, pue
 from planner.cost.power.energy import energy_usd
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity

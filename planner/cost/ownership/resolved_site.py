@@ -11,7 +11,8 @@ from planner.cost.ownership.cash_flow import TaxTerms
 from planner.cost.ownership.incentives import AppliedIncentive, apply_incentives, schedule_of, sum_of
 from planner.cost.ownership.owned_cost import OwnedInputs, capex_usd
 from planner.cost.ownership.residual import residual_fraction
-from planner.model.owning.site import Acquisition, IncentiveKind, ResidualPoint, Site
+from planner.model.owning.acquisition import Acquisition, IncentiveKind
+from planner.model.owning.site import ResidualPoint, Site
 from planner.model.quantity import Basis, Quantity, weakest
 from planner.quantity.interval import Interval
 from planner.quantity.spread import Swing, combined, swings

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from planner.model.catalog import Catalog
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.country import Country
-from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.plan import Plan

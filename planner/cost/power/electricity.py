@@ -9,9 +9,9 @@ from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.cents import local_to_usd
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.quantity.local_currency import local_to_usd
 
 DEFAULT_COUNTRY = "US"
 """Country whose industry pays the default price."""

@@ -20,7 +20,8 @@ from planner.decide.recommend.rank import is_feasible, ranked
 from planner.model.answer.documents import CampaignDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 from planner.quantity.interval import Interval
 from planner.scenario.job import Job, resolve_job
 from planner.speed.throughput.speed import NARROWEST_FRACTION

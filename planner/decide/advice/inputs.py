@@ -12,10 +12,9 @@ from planner.decide.recommend.switching import reach_of
 from planner.duration.runtime_inputs import is_preempted
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.figure import Figure
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Quantity
-from planner.quantity.chance import doubted
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, doubted
 
 Options = tuple[CampaignOption, ...]
 RATE_WITHIN = 1.1

@@ -10,7 +10,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.network.adapters import AdapterKind
 from planner.model.network.trainer_memory import Loss
 from planner.model.network.workload import WHOLE, Checkpointing, Strategy
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import ANY_REGION
 from planner.scenario.training_setup import agrees_where_stated, setup_of_benchmark

@@ -13,10 +13,10 @@ from planner.decide.options.error_causes import of_speed
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.learnt import PlannedMeasurement
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
-from planner.quantity.chance import TAIL, doubted, log_deviation
-from planner.speed.estimator.estimator_query import EstimatorQuery
+from planner.quantity.interval import TAIL, doubted, log_deviation
+from planner.speed.estimator.network_kind import EstimatorQuery
 from planner.speed.throughput.expected_probe import left_after_probe
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction

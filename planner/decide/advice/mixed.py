@@ -20,7 +20,7 @@ from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.recommendation import InputSwing, TurningPoint
 from planner.model.quantity import Quantity
-from planner.quantity.chance import doubted
+from planner.quantity.interval import doubted
 
 STEPS = 5
 """Steps of the bisection between two tried values."""

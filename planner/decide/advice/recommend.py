@@ -29,6 +29,7 @@ from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
 from planner.decide.recommend.wording import name_of
 from planner.duration.calendar import Calendar
+from planner.model.answer.campaign import SimulatedCampaign
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
@@ -38,10 +39,10 @@ from planner.model.answer.recommendation import (
     RecommendationDocument,
     SuggestedMeasurement,
 )
-from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Plan, Prefer
-from planner.quantity.local_currency import old_rate_note
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
+from planner.model.plan.plan import Plan
+from planner.quantity.cents import old_rate_note
 
 WORTH_SAYING = math.log(1.01)
 """Inputs that move the cost by less, and do not turn the decision, are left out."""

@@ -26,7 +26,7 @@ from planner.model.answer.recommendation import (
     PlannedRuns,
     RecommendationDocument,
 )
-from planner.model.plan.plan import Prefer
+from planner.model.plan.campaign_limits import Prefer
 
 A_SECOND = timedelta(seconds=1)
 """A run that ends at midnight counts as ending on the day before."""

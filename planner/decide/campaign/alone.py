@@ -12,7 +12,8 @@ from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity
 
 

@@ -10,11 +10,10 @@ from planner.cost.cloud.bill import BilledTrainings
 from planner.cost.cloud.billing_terms import BillingTerms
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.options.option import EstimatedOption
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted
 from planner.quantity.conversion import interval
-from planner.quantity.interval import MOST
+from planner.quantity.interval import MOST, doubted
 
 LENGTHS = (0.02, 1.0, 50.0)
 """Multiples of the most likely hours between which a bill grows linearly, except at the end of its term."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.cents import local_to_usd
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.quantity.local_currency import local_to_usd
 
 
 def budget_of(limits: CampaignLimits, currency: Currency | None = None) -> Quantity | None:

@@ -22,15 +22,15 @@ from planner.decide.options.option import EstimatedOption, begun_after
 from planner.decide.options.option_money import assumed_rates
 from planner.duration.between_turns import longest_run
 from planner.duration.calendar import Calendar
-from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.bill import Bill
-from planner.model.answer.cost_by_hours import LastingCredit
+from planner.model.answer.campaign import BetweenTurns, LastingCredit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.plan.option_times import Queue, Tries
-from planner.model.plan.plan import CampaignLimits, Owning, Prefer
+from planner.model.plan.plan import Owning
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval

@@ -8,10 +8,9 @@ from datetime import date, timedelta
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
 from planner.duration.calendar import Calendar
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import Plan
-from planner.model.quantity import Unit
+from planner.model.quantity import FormulaUsed, Unit
 from planner.quantity.conversion import interval
 from planner.quantity.formula import applied, named, stated
 from planner.quantity.formula_text import printed

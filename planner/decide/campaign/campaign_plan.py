@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from planner.model.answer.between_turns import BetweenTurns
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import BetweenTurns, CostByHours, LastingCredit
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity

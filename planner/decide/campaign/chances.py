@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from planner.duration.calendar import Calendar
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
 from planner.quantity.formula import named, stated

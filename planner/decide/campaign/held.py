@@ -9,13 +9,12 @@ from planner.cost.cloud.cost_by_hours import credits_at
 from planner.cost.ownership.life import leased_hours
 from planner.cost.ownership.purchase import keeping, lease_term, left, pay_now
 from planner.decide.options.option import EstimatedOption
-from planner.model.answer.cost_by_hours import CostByHours
+from planner.model.answer.campaign import CostByHours
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import Interval, doubted, sum_of
 
 
 @dataclass(frozen=True)

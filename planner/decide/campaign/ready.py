@@ -11,7 +11,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.duration.calendar import Calendar
 from planner.duration.waits import wait_of
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan_option import PlanOption
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from planner.model.catalog import Catalog
+from planner.model.plan.campaign_limits import rungs
 from planner.model.plan.plan import Plan
-from planner.model.plan.run_groups import rungs
 from planner.scenario.job import resolve_job
 
 ALL_RUNS = "runs"

@@ -16,7 +16,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity
 
 MORE = 3

@@ -10,9 +10,9 @@ from planner.decide.campaign.windows import TakenNodes, free_lanes
 from planner.decide.options.option import EstimatedOption
 from planner.duration.between_turns import WHOLE, hours_between
 from planner.duration.calendar import Calendar
-from planner.model.answer.between_turns import BetweenTurns, FreeSets
+from planner.model.answer.campaign import BetweenTurns, FreeSets
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.option_times import Turn
-from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval

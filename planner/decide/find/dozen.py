@@ -17,7 +17,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan

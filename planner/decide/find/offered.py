@@ -13,7 +13,7 @@ from planner.cost.cloud.billing_terms import BillingTerms, sold_hours
 from planner.decide.limits import MachineTerms
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, ClusterSale, Node
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import OptionLimits, SpotUse
 from planner.model.plan.plan_option import PlanOption

@@ -12,9 +12,9 @@ from planner.decide.options.machines_alike import NO_OTHERS, Alike, machines_ali
 from planner.decide.options.plan_remarks import REMARKS
 from planner.model.answer.option_estimate import OptionEstimate, RankedOption
 from planner.model.hardware.machines import Node
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
-from planner.model.prices.provider import Provider
+from planner.model.prices.service import Provider
 from planner.scenario.own_machine import OWN
 
 KIND_WORDS = {

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from planner.model.answer.training_time import TrainingTime
-from planner.model.plan.practice import Practice
+from planner.model.plan.convergence import Practice
 from planner.model.quantity import Basis
-from planner.quantity.chance import TAIL, log_deviation
-from planner.quantity.interval import Interval
+from planner.quantity.interval import TAIL, Interval, log_deviation
 from planner.scenario.candidate import Candidate
 from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.extrapolation import RATIO_FACTOR

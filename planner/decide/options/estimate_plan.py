@@ -18,12 +18,13 @@ from planner.decide.options.rollout_note import rollout_note
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.cents import old_rate_note
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
-from planner.quantity.local_currency import old_rate_note
 from planner.scenario.allowed_offers import check_providers
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job

@@ -15,7 +15,7 @@ from planner.errors import InputError, NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.scenario.candidate import Candidate
     from planner.scenario.job import Job
-    from planner.speed.estimator.estimator_query import EstimatorQuery
+    from planner.speed.estimator.network_kind import EstimatorQuery
     from planner.speed.physics.observation import Observation
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.cost.power.energy import carbon_kg, node_energy_kwh
-from planner.duration.duration import train_hours
+from planner.duration.goodput import train_hours
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity

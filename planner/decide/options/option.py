@@ -24,15 +24,15 @@ from planner.decide.options.one_training import carbon_of, energy_of, hours_of, 
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.calendar import Calendar
 from planner.duration.training_time import SteadyState, Timed, training_time
-from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
+from planner.model.hardware.machines import NodeNetwork
 from planner.model.network.workload import WHOLE
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import USED_NOT_RENTED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin

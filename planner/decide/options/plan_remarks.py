@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan_option import PlanOption
 
 HOLD_WORDS = {Hold.HAVE: "there already", Hold.BUY: "to be bought", Hold.RENT: "leased"}

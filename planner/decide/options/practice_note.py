@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.model.answer.option_estimate import OptionEstimate
+from planner.model.plan.convergence import Practice
 from planner.model.plan.plan import Plan
-from planner.model.plan.practice import Practice
 
 SEEN = 1.05
 """Factor from which on a practice is mentioned."""

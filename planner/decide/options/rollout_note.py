@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.speed.throughput.rollout_text import shares_text
+from planner.speed.throughput.prediction_notes import shares_text
 
 
 def rollout_note(options: Sequence[OptionEstimate]) -> str | None:

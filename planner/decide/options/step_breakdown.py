@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepCorrection, StepPart
-from planner.model.answer.formula_used import FormulaUsed
+from planner.model.quantity import FormulaUsed
 from planner.quantity.formula import named, stated
 from planner.quantity.formula_text import printed
 from planner.quantity.recorded_number import float_of, recording
-from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.fit_sample import Fit
-from planner.speed.estimator.network_kind import NetworkKind, kind_of
+from planner.speed.estimator.network_kind import EstimatorQuery, NetworkKind, kind_of
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import LEVELS, WHOLE_STEP
 

@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from planner.quantity.chance import NORMAL, TAIL
-from planner.quantity.interval import MOST, Interval
+from planner.quantity.interval import MOST, NORMAL, TAIL, Interval
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -21,15 +21,13 @@ from planner.duration.between_turns import hours_between
 from planner.duration.calendar import Calendar
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
-from planner.model.answer.between_turns import BetweenTurns
-from planner.model.answer.cost_by_hours import LastingCredit
+from planner.model.answer.campaign import BetweenTurns, LastingCredit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.training_time import TrainingTime
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import decided, doubted
 from planner.quantity.conversion import derived, interval
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import Interval, decided, doubted, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 

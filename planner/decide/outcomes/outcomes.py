@@ -10,11 +10,11 @@ from datetime import date
 import numpy as np
 
 from planner.decide.outcomes.draws import SAMPLES, SEED, Array, Mask, at_scores, scores
-from planner.model.answer.simulated import SimulatedCampaign, SimulatedSpread
+from planner.model.answer.campaign import SimulatedCampaign, SimulatedSpread
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
+from planner.quantity.cents import rate_of
 from planner.quantity.interval import Interval
-from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 TENTHS = (0.1, 0.5, 0.9)

@@ -17,11 +17,9 @@ from planner.decide.outcomes.run_times import run_times
 from planner.duration.between_turns import hours_between
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import drawn_wait
-from planner.model.answer.between_turns import BetweenTurns
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import BetweenTurns, CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
-from planner.quantity.chance import TAIL
-from planner.quantity.interval import MOST, Interval
+from planner.quantity.interval import MOST, TAIL, Interval
 
 MOST_LANES = 5_000
 """Largest number of equal lanes that are simulated. With more lanes the last one ends hardly later."""

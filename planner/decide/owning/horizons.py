@@ -23,12 +23,12 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import EVEN_CHANCE
 from planner.decide.recommend.wording import name_of, share_text, with_reason
 from planner.model.answer.documents import ComparisonDocument
-from planner.model.answer.horizons import Horizons
+from planner.model.answer.own_or_rent import Horizons
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 

@@ -16,7 +16,7 @@ from planner.model.answer.own_or_rent import ChoiceKind, OwnOrRentChoice, Rental
 from planner.model.answer.reason import codes_of, text_of
 from planner.model.currency import Currency
 from planner.model.hardware.machines import Node
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.spread import signed_product

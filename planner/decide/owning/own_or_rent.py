@@ -34,7 +34,7 @@ from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocu
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity

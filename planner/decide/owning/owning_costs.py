@@ -14,7 +14,7 @@ from planner.cost.ownership.owned_cost import (
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.own_or_rent import CostLine, CurvePoint
 from planner.model.answer.planned_year import PlannedYear
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from planner.model.quantity import Quantity, Unit, weakest
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval

@@ -17,9 +17,8 @@ from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import PlannedYear, YearOption
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
-from planner.model.owning.site import Acquisition
-from planner.model.plan.plan import CampaignLimits
+from planner.model.owning.acquisition import Acquisition, Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.prices.offer import PriceKind
 
 Money = Callable[[float], str]

@@ -22,7 +22,7 @@ from planner.decide.owning.yearly_work import YearlyWork, busy_fraction, gpu_hou
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
 from planner.model.answer.reason import Reason, ReasonCode
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from planner.decide.recommend.rank import TIE_FRACTION, Costs, hours_come_first
 from planner.model.answer.planned_year import YearOption
-from planner.model.owning.hold import Hold
-from planner.quantity.chance import doubted
+from planner.model.owning.acquisition import Hold
+from planner.quantity.interval import doubted
 
 if TYPE_CHECKING:
     from planner.decide.outcomes.draws import Array

@@ -16,7 +16,7 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
-from planner.quantity.chance import doubted, log_deviation
+from planner.quantity.interval import doubted, log_deviation
 from planner.speed.estimator.shared_causes import Causes
 
 

@@ -10,7 +10,7 @@ from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.planned_year import CountedFrom
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR

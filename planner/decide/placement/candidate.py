@@ -23,7 +23,7 @@ from planner.duration.calendar import Calendar
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval

@@ -24,11 +24,10 @@ from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import PlacementQuestion
 from planner.decide.placement.shared_commitments import at_shared_commitments
 from planner.duration.calendar import Calendar
-from planner.model.answer.between_turns import BetweenTurns
+from planner.model.answer.campaign import BetweenTurns, SimulatedCampaign
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of

@@ -8,7 +8,7 @@ from planner.decide.campaign.ready import ready, stated_wait
 from planner.decide.options.option import EstimatedOption
 from planner.duration.calendar import Calendar
 from planner.model.catalog import Catalog
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval

@@ -22,7 +22,7 @@ from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import Prefer
+from planner.model.plan.campaign_limits import Prefer
 
 EFFORT = 10.0
 """Effort for the plan, for the nearest plans beyond the limits, and for the other plans of a front."""

@@ -9,7 +9,7 @@ from planner.decide.campaign.campaign_plan import CampaignPlan
 from planner.decide.outcomes.draws import SAMPLES
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval

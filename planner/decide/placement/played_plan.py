@@ -13,9 +13,8 @@ from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, error_of_steps, play
 from planner.duration.goodput import losses
 from planner.duration.waits import mean_wait
-from planner.model.answer.between_turns import BetweenTurns
-from planner.quantity.chance import doubted
-from planner.quantity.interval import Interval
+from planner.model.answer.campaign import BetweenTurns
+from planner.quantity.interval import Interval, doubted
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 AT_ONCE = 1e-3

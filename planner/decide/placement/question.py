@@ -20,13 +20,13 @@ from planner.decide.outcomes.draws import stays_under
 from planner.decide.placement.candidate import PlacementCandidate, candidate_of, run_hours
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
 from planner.duration.calendar import Calendar
-from planner.model.answer.cost_by_hours import LastingCredit
+from planner.model.answer.campaign import LastingCredit
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity
-from planner.quantity.chance import doubted
+from planner.quantity.interval import doubted
 
 LONGEST = 1e9
 """Hours for which a credit lasts that expires on the last date that Python knows: in effect forever."""

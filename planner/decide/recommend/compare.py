@@ -24,8 +24,8 @@ from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption, RankedOption
 from planner.model.answer.reason import ReasonCode, codes_of, text_of
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 
 if TYPE_CHECKING:
     from planner.decide.placement.chosen import Chosen

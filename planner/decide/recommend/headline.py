@@ -14,10 +14,10 @@ from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranking_usd
 from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.speed.throughput.evidence_text import rests_on_own_figures
 

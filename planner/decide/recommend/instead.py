@@ -11,8 +11,8 @@ from planner.decide.recommend.rank import is_feasible, is_firm, ranked
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 

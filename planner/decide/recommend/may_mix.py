@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.decide.campaign.alone import Alone
 from planner.decide.recommend.rank import is_feasible, is_paid_ahead, ranking_usd
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import Prefer
+from planner.model.plan.campaign_limits import Prefer
 
 
 def may_mix(alone: Alone) -> bool:

@@ -23,8 +23,9 @@ from planner.decide.recommend.wording import confidence_text, kept_and_asked, ma
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import CampaignLimits, Plan, Prefer
-from planner.quantity.chance import percent_text
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
+from planner.model.plan.plan import Plan
+from planner.quantity.interval import percent_text
 
 EFFORT = 2.0
 """Effort of the solver in a comparison."""

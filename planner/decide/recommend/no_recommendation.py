@@ -13,9 +13,9 @@ from planner.decide.recommend.row_notes import block_note
 from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 
 if TYPE_CHECKING:
     from planner.decide.placement.chosen import Chosen

@@ -8,10 +8,9 @@ from typing import Protocol
 
 from planner.decide.recommend.wording import name_of, short_amount, short_duration, three_digits_up, up_to_amount
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.currency import Currency
-from planner.model.currency_codes import minor_digits
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits
+from planner.model.currency import Currency, minor_digits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity
 
 WORDS = 20

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10

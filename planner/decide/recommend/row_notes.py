@@ -20,10 +20,10 @@ from planner.decide.recommend.rank import (
 )
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import Prefer
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import Prefer
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 
 BARELY = 1.005
 """Factor on the hours that is written as "any longer"."""

@@ -8,7 +8,7 @@ from datetime import date
 from planner.decide.recommend.rank import is_feasible, ranking_usd
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 
 CLOSE = 1.25
 """Factor up to which two costs at the confidence are close, so that a note compares them."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from planner.decide.recommend.rank import hours_of, is_feasible
 from planner.model.answer.option_estimate import CampaignOption, SwitchingRate
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 NEARLY_EQUAL = 1e-9

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
-from planner.model.answer.horizons import Horizons
+from planner.model.answer.campaign import SimulatedCampaign
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption, SwitchingRate
-from planner.model.answer.simulated import SimulatedCampaign
+from planner.model.answer.own_or_rent import Horizons
 from planner.model.base import Frozen
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity

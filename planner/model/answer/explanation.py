@@ -1,4 +1,4 @@
-"""Explanation of a number: `planner explain --json`."""
+"""Explanation of a number (`planner explain --json`), and the formulas behind an answer."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import Literal
 from pydantic import Field
 
 from planner.model.answer.documents import PlacedRuns
-from planner.model.answer.formula_used import FormulaInput, FormulaUsed
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.currency import Currency
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.model.quantity import Quantity
+from planner.model.quantity import FormulaInput, FormulaUsed, Quantity
 
 
 class EstimatedConfiguration(Frozen):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.base import Frozen
 from planner.model.network.trainer_memory import Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.model.quantity import Quantity
+from planner.model.quantity import FormulaUsed, Quantity
 
 
 class MemoryWay(Frozen):

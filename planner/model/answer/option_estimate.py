@@ -7,16 +7,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.bill import Bill
-from planner.model.answer.cost_by_hours import CostByHours
-from planner.model.answer.node_network import NodeNetwork
+from planner.model.answer.campaign import BetweenTurns, CostByHours
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
+from planner.model.hardware.machines import NodeNetwork
 from planner.model.network.workload import Checkpointing, Split, Strategy
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import Owning
 from planner.model.prices.offer import PriceKind

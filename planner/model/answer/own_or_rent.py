@@ -6,15 +6,35 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
-from planner.model.answer.formula_used import FormulaUsed
-from planner.model.answer.horizons import Horizons
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import Currency, LocalAmount
-from planner.model.owning.site import Acquisition, IncentiveKind
+from planner.model.owning.acquisition import Acquisition, IncentiveKind
 from planner.model.prices.offer import PriceKind
-from planner.model.quantity import Quantity
+from planner.model.quantity import FormulaUsed, Quantity
+
+
+class Horizons(Frozen):
+    """Both answers to a plan that names a machine to own. All screens show `text`."""
+
+    campaign: str
+    """Sentence such as "This campaign: keep DGX Station, 4x V100."."""
+    campaign_option: str | None
+    """Id of the single option that `compare` recommends; null if none keeps the limits."""
+    year: str
+    """Sentence such as "A year of such work: buy PC, 1x RTX 4090, 87 % sure to cost less than keeping ours."."""
+    year_option: str | None
+    """Id of the option that `own-or-rent` recommends."""
+    year_chance: float | None
+    """Chance that it costs less a year than `year_against`."""
+    year_against: str | None
+
+    @property
+    def text(self) -> str:
+        """Return both sentences."""
+        return f"{self.campaign} {self.year}"
+
 
 FULL_QUESTION = (
     "Should we have this machine? Everything is counted: purchase or resale value, place, staff, power, idle hours."

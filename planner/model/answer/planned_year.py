@@ -9,7 +9,7 @@ from pydantic import Field
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import LocalAmount
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 

@@ -1,12 +1,13 @@
-"""Answer of `planner recommend`: the advice, how strongly it is preferred, and what would change it."""
+"""Answers of `planner recommend` and `planner report`: the advice, how firm it is, and what would change it."""
 
 from __future__ import annotations
 
 from datetime import date
 from typing import Literal
 
+from planner.model.answer.campaign import SimulatedCampaign
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.reason import ReasonCode
-from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.base import Frozen
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
@@ -159,3 +160,15 @@ class RecommendationDocument(Frozen):
     def feasible(self) -> bool:
         """Return whether an option or a mix keeps the limits."""
         return self.recommended is not None or len(self.placements) > 1
+
+
+class ReportDocument(Frozen):
+    """Both answers to one plan."""
+
+    schema_version: Literal[1] = 1
+    kind: Literal["report"] = "report"
+    written_on: date
+    """Day from which prices and dates are counted."""
+    comparison: ComparisonDocument
+    recommendation: RecommendationDocument | None
+    """Recommendation; null for a frozen answer that this version computes differently."""

@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from planner.model.answer.audit import RunAudit
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
-from planner.model.evidence.rollout_log import RolloutLog
-from planner.model.quantity import Quantity
+from planner.model.evidence.imported_log import RolloutLog
+from planner.model.quantity import FormulaUsed, Quantity
 
 
 class RunVerdict(StrEnum):

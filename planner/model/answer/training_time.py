@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from planner.model.answer.bill import Uncounted
 from planner.model.base import Frozen
-from planner.model.plan.convergence import Convergence
-from planner.model.plan.practice import Practice
+from planner.model.plan.convergence import Convergence, Practice
 from planner.model.quantity import Quantity
 
 

@@ -1,4 +1,4 @@
-"""Origin of a run that was read from a trainer's log: the log's format and hash, and what was left out of it."""
+"""Origin of a run that was read from a trainer's log: format, hash, what was left out, and phases of rollouts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,26 @@ from typing import Annotated
 from pydantic import Field
 
 from planner.model.base import Flag, Fraction, Frozen, Id, NonNegative, Positive, Text
-from planner.model.evidence.rollout_log import RolloutLog
+
+
+class RolloutLog(Frozen):
+    """Means over the steps of a log that state them; null if none does."""
+
+    step_seconds: Positive | None = None
+    """Seconds of a whole step, as the trainer times it."""
+    phase_seconds: dict[str, NonNegative] = Field(default_factory=dict)
+    """Seconds of a step by phase: generation, reward, old_policy, reference, values, training, critic, weights."""
+    prompt_tokens: Positive | None = None
+    """Mean tokens of a prompt."""
+    completion_tokens: Positive | None = None
+    """Mean tokens of a completion."""
+    longest_completion: Positive | None = None
+    """Longest completion of a step."""
+    stopped_share: Fraction | None = None
+    """Share of the completions that reached the limit."""
+    divergence: Annotated[float, Field(strict=True)] | None = None
+    """Divergence from the reference, as the trainer writes it (KL)."""
+
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 

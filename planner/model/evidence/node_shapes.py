@@ -12,10 +12,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from planner.model.base import Count, Id, NonNegative, Text
+from planner.model.base import Count, Flag, Frozen, Id, NonNegative, Positive, Text
 from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.redact import clean, clean_data
+
+Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
+
 
 DEEPEST_NESTING = 30
 MOST_ITEMS = 1_000_000
@@ -152,3 +155,62 @@ CalibrationFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_Calibration
 ProbeFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_ProbeShape))]
 TopologyFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_Shape))]
 When = Annotated[str, Field(min_length=10, max_length=40), AfterValidator(_a_day)]
+
+
+Devices = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+
+
+class NodeResult(Frozen):
+    """The benchmark's `result.json` as a node wrote it; its facts become a RunRecord.
+
+    The keys are those of `workloads/README.md`. `node_shapes.py` checks the inner ones. Secrets that a library's
+    message may repeat are removed.
+    """
+
+    schema_version: Literal[1]
+    kind: Literal["result"]
+    method_version: Count
+    exit_reason: Id
+    error: Cleaned | None
+    spec: SpecFacts
+    parameters: Count | None
+    trained_parameters: Count | None = None
+    world_size: Devices
+    nodes: Devices
+    devices_per_node: Devices
+    device_type: Literal["cpu", "cuda"] | None
+    backend: Text | None
+    global_batch: Count | None
+    warmup_steps: Whole
+    warmup_steady: Flag
+    steps: Whole
+    step_seconds: tuple[Positive, ...]
+    window_s: NonNegative
+    rank_step_seconds: tuple[NonNegative, ...] = ()
+    rank_work_seconds: tuple[NonNegative, ...] = ()
+    data_wait_s: NonNegative | None = None
+    device_busy_seconds: NonNegative | None = None
+    busy_before_share: NonNegative | None = None
+    samples: Whole
+    tokens: Whole | None
+    padding_tokens: Whole | None
+    """Number of padding tokens; null if samples are images."""
+    images: Whole | None = None
+    """Number of images with a label; null if samples are sequences."""
+    phases: dict[str, NonNegative]
+    losses_first10: tuple[Figure | None, ...]
+    loss_last: Figure | None
+    memory: dict[str, NonNegative | None]
+    state_bytes: dict[str, Whole] = Field(default_factory=dict)
+    matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
+    sdpa_backend: Cleaned | None
+    tf32_allowed: Flag
+    topology: tuple[TopologyFacts, ...] = ()
+    calibration: CalibrationFacts | None = None
+    probe: ProbeFacts | None = None
+    """Probe that replaces a training, if the spec asks for one."""
+    telemetry: TelemetryFacts | None = None
+    environment: dict[str, Cleaned | WholeNumber | Figure | bool | list[Cleaned] | None]
+    disk_problem: Cleaned | None = None
+    started_at: When
+    finished_at: When

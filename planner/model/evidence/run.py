@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from planner.model.base import AnswerId, Count, Flag, Frozen, Id, NonNegative, Number, Positive, Text
 from planner.model.evidence.imported_log import ImportedLog
-from planner.model.evidence.node_shapes import (
-    CalibrationFacts,
-    Cleaned,
-    Figure,
-    ProbeFacts,
-    SpecFacts,
-    TelemetryFacts,
-    TopologyFacts,
-    When,
-    WholeNumber,
-)
+from planner.model.evidence.node_shapes import Whole
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
-
-Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
 
 
 class RunHardware(Frozen):
@@ -252,62 +240,3 @@ class RunRecord(Frozen):
     def basis(self) -> Basis:
         """Basis of the throughput."""
         return self.throughput.basis
-
-
-Devices = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-
-
-class NodeResult(Frozen):
-    """The benchmark's `result.json` as a node wrote it; its facts become a RunRecord.
-
-    The keys are those of `workloads/README.md`. `node_shapes.py` checks the inner ones. Secrets that a library's
-    message may repeat are removed.
-    """
-
-    schema_version: Literal[1]
-    kind: Literal["result"]
-    method_version: Count
-    exit_reason: Id
-    error: Cleaned | None
-    spec: SpecFacts
-    parameters: Count | None
-    trained_parameters: Count | None = None
-    world_size: Devices
-    nodes: Devices
-    devices_per_node: Devices
-    device_type: Literal["cpu", "cuda"] | None
-    backend: Text | None
-    global_batch: Count | None
-    warmup_steps: Whole
-    warmup_steady: Flag
-    steps: Whole
-    step_seconds: tuple[Positive, ...]
-    window_s: NonNegative
-    rank_step_seconds: tuple[NonNegative, ...] = ()
-    rank_work_seconds: tuple[NonNegative, ...] = ()
-    data_wait_s: NonNegative | None = None
-    device_busy_seconds: NonNegative | None = None
-    busy_before_share: NonNegative | None = None
-    samples: Whole
-    tokens: Whole | None
-    padding_tokens: Whole | None
-    """Number of padding tokens; null if samples are images."""
-    images: Whole | None = None
-    """Number of images with a label; null if samples are sequences."""
-    phases: dict[str, NonNegative]
-    losses_first10: tuple[Figure | None, ...]
-    loss_last: Figure | None
-    memory: dict[str, NonNegative | None]
-    state_bytes: dict[str, Whole] = Field(default_factory=dict)
-    matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
-    sdpa_backend: Cleaned | None
-    tf32_allowed: Flag
-    topology: tuple[TopologyFacts, ...] = ()
-    calibration: CalibrationFacts | None = None
-    probe: ProbeFacts | None = None
-    """Probe that replaces a training, if the spec asks for one."""
-    telemetry: TelemetryFacts | None = None
-    environment: dict[str, Cleaned | WholeNumber | Figure | bool | list[Cleaned] | None]
-    disk_problem: Cleaned | None = None
-    started_at: When
-    finished_at: When

@@ -1,11 +1,13 @@
-"""One published whole training: the network, the machines, and the time from start to end."""
+"""Published whole trainings from start to end, and the fit of their hours to steady steps."""
 
 from __future__ import annotations
 
 import math
+from datetime import date
 from enum import StrEnum
+from typing import Literal
 
-from planner.model.base import Frozen, Text
+from planner.model.base import Frozen, Positive, Text
 from planner.model.evidence.measurement import Measurement
 
 HOURS_OF_A_MONTH = 720.0
@@ -77,3 +79,31 @@ def usual_count(device_hours: float) -> int:
     count = 2^round(log2(device-hours / 720))
     """
     return int(max(1, 2 ** round(math.log2(device_hours / HOURS_OF_A_MONTH))))
+
+
+T4_95 = 2.132
+"""Half of a 90 % range in scales: the 95th percentile of Student's t with 4 degrees of freedom."""
+
+
+class PracticeFit(Frozen):
+    """`catalogs/practice/practice.json`: ln(hours of a whole training / hours of its steps at benchmark speed).
+
+    Its distribution is Student's t about the kind's middle.
+    """
+
+    schema_version: Literal[1] = 1
+    made_on: date
+    trainings: int
+    sources: int
+    """Number of sources in the half that it is fitted to."""
+    table_sha256: Text
+    """Hash of `whole_trainings.csv`."""
+    middle: dict[TrainingKind, float]
+    """Natural logarithm of the middle factor, by kind, pooled towards that of all."""
+    between: Positive
+    """Scale of ln of the factor from owner to owner, without the uncertainty of the speed;
+
+    90 % lie within 2.132 of it.
+    """
+    within: Positive
+    """Standard deviation between trainings of one source."""

@@ -1,4 +1,4 @@
-"""Machines: accelerators and the nodes that carry them."""
+"""Machines: accelerators and the nodes that carry them, the network between nodes, measured ceilings, and upgrades."""
 
 from __future__ import annotations
 
@@ -175,3 +175,77 @@ class Node(Frozen):
                 "clusters": None,
             }
         )
+
+
+class NodeNetwork(Frozen):
+    """Connection of several nodes. `gbit_per_s` counts each node with all its ports."""
+
+    gbit_per_s: Positive
+    low_gbit_per_s: Positive | None = None
+    """Low end of the range of an assumed network, as the next field is its high end; null if the rate is known."""
+    high_gbit_per_s: Positive | None = None
+    kind: NodeNetworkKind | None = None
+    clusters: ClusterSale | None = None
+    source: Text
+    as_of: Day | None = None
+
+    @classmethod
+    def of(cls, node: Node, *, stated: float | None) -> NodeNetwork | None:
+        """Return the network of a node, at the `stated` rate of the plan if there is one;
+
+        None if the catalog has none either.
+        """
+        if stated is not None:
+            return cls(gbit_per_s=stated, source="the plan")
+        if node.network_gbit_per_s is None:
+            return None
+        return cls(
+            gbit_per_s=node.network_gbit_per_s,
+            low_gbit_per_s=node.network_low_gbit_per_s,
+            high_gbit_per_s=node.network_high_gbit_per_s,
+            kind=node.network_kind,
+            clusters=node.clusters,
+            source=node.network_source or node.source,
+            as_of=node.network_as_of or node.as_of,
+        )
+
+
+class MatmulCeiling(Frozen):
+    """One row: TFLOP/s of large dense products, mean of many, far below what a data sheet prints."""
+
+    accelerator: Id
+    number_format: Literal["bf16", "fp8"]
+    tflops: Positive
+    source: Text
+    as_of: Day
+
+
+class Upgrade(Frozen):
+    """One row: a bridge that joins cards of a kind, or adapters that join nodes of any."""
+
+    id: Id
+    name: Text
+    kind: Literal["bridge", "network"]
+    accelerators: Text | None = None
+    """Accelerator ids, separated by semicolons; null for any."""
+    joins: Count
+    """Cards of a bridge; for a network, the nodes that the price covers."""
+    gbit_per_s: Positive | None = None
+    """Rate of a network, for each node."""
+    usd: Positive
+    usd_low: Positive
+    usd_high: Positive
+    source: Text
+    as_of: Day
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if not self.usd_low <= self.usd <= self.usd_high:
+            raise ValueError("usd lies outside its range")
+        if (self.kind == "network") == (self.gbit_per_s is None):
+            raise ValueError("a network, and nothing else, has gbit_per_s")
+        return self
+
+    def fits(self, accelerator: str) -> bool:
+        """Return whether it is made for an accelerator."""
+        return self.accelerators is None or accelerator in self.accelerators.split(";")

@@ -1,4 +1,4 @@
-"""Workloads: the network, its precision, and its distribution over devices."""
+"""Workloads: the network, its precision and distribution, and a training as a trainer's files state it."""
 
 from __future__ import annotations
 
@@ -233,3 +233,38 @@ class ArchitectureFile(TrainerSettings):
     def _samples_have_their_size(self) -> Self:
         check_seq_len(self.architecture, self.seq_len)
         return self
+
+
+class TextPart(ArchitectureFile):
+    """A text network that is part of several. Its name says which part is left out."""
+
+    beside: Text
+    """Parts that are left out, in words: vision, sound."""
+
+
+class StatedTraining(ArchitectureFile):
+    """A network, and everything that the files of its training state; None if they do not state it."""
+
+    stated_precision: Precision | None = None
+    stated_seq_len: Count | None = None
+    stated_micro_batch: Count | None = None
+    strategy: Strategy | None = None
+    checkpointing: Checkpointing | None = None
+    accumulation: Count | None = None
+    global_batch: Count | None = None
+    epochs: Positive | None = None
+    planned_steps: Count | None = None
+    packing: bool | None = None
+    accelerator: Text | None = None
+    """Accelerator as the files write it."""
+    accelerators: Count | None = None
+    """Number of accelerators of all nodes."""
+    nodes: Count | None = None
+    divided: Text | None = None
+    """Division of layers over accelerators, in words; None if each has whole layers."""
+
+    def global_batch_on(self, accelerators: int) -> int | None:
+        """Return the samples of a step: as stated, otherwise micro-batch x accumulation x accelerators."""
+        if self.global_batch is not None or self.stated_micro_batch is None:
+            return self.global_batch
+        return self.stated_micro_batch * (self.accumulation or 1) * accelerators

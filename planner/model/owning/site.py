@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -10,9 +9,7 @@ from pydantic import Field, model_validator
 from planner.model.base import Count, Day, Flag, Frozen, Id, Text
 from planner.model.figure import (
     FractionFigure,
-    LeftYearsFigure,
     MonthsFigure,
-    PositiveFigure,
     PowerFigure,
     PowerQuantity,
     PueQuantity,
@@ -24,65 +21,10 @@ from planner.model.figure import (
     YearsFigure,
 )
 from planner.model.hardware.storage import StorageRates
+from planner.model.owning.acquisition import Acquisition, AlreadyOwned, Hold, Incentive, Lease, Purchase
 from planner.model.owning.country import CountryCode
-from planner.model.owning.hold import Hold
 from planner.model.owning.tariff import Tariff
 from planner.model.quantity import Quantity, Unit
-
-
-class Acquisition(StrEnum):
-    """Ways in which a site's machines were or will be acquired."""
-
-    PURCHASE = "purchase"
-    LEASE = "lease"
-    ALREADY_OWNED = "already_owned"
-
-
-class Purchase(Frozen):
-    """Machines to be bought. All amounts are of one node."""
-
-    server_usd: PositiveFigure
-    """Price of one node in USD, without its share of network and storage."""
-    network_fraction_of_capex: FractionFigure | None = None
-    """The network's share of the whole purchase."""
-    storage_fraction_of_capex: FractionFigure | None = None
-    """Storage's share of the whole purchase."""
-
-    @model_validator(mode="after")
-    def _something_is_left_for_the_server(self) -> Self:
-        parts = [part.highest for part in (self.network_fraction_of_capex, self.storage_fraction_of_capex) if part]
-        if sum(parts) >= 1:
-            raise ValueError("network and storage together leave nothing of capex for the server; write shares under 1")
-        return self
-
-
-class Lease(Frozen):
-    """Machines rented from a lessor, standing at the site. All amounts are of one node."""
-
-    usd_per_month: PositiveFigure
-    """Rate of one node, USD per month."""
-    term_months: Annotated[int, Field(strict=True, ge=1, le=240)]
-    """Months until the lease ends."""
-    maintenance_included: Flag = False
-    """True if the lessor maintains the machines."""
-
-
-class AlreadyOwned(Frozen):
-    """Machines that are paid for. All amounts are of one node."""
-
-    resale_usd: UsdFigure | None = None
-    """Sale value today. Default: from `paid_usd` and the residual curve."""
-    paid_usd: PositiveFigure | None = None
-    """Price paid for one node, in USD."""
-    bought_on: Day | None = None
-    """Day of the purchase."""
-    remaining_life_years: LeftYearsFigure | None = None
-    """Remaining life. Default: the life minus the age.
-
-    0 is a machine past its life, which is considered one year at a time.
-    """
-    book_usd: UsdFigure | None = None
-    """Book value, for taxes only."""
 
 
 class ResidualPoint(Frozen):
@@ -141,57 +83,6 @@ class Utilisation(Frozen):
     def _busy_within_allocated(self) -> Self:
         if self.allocated is not None and self.busy.value > self.allocated.value:
             raise ValueError(f"busy {self.busy.value:g} is over allocated {self.allocated.value:g}")
-        return self
-
-
-class IncentiveKind(StrEnum):
-    """Form in which an incentive pays."""
-
-    GRANT = "grant"
-    """Reduction of the purchase price, at once."""
-    TAX_CREDIT = "tax_credit"
-    """Reduction of the first year's taxes."""
-    ACCELERATED_DEPRECIATION = "accelerated_depreciation"
-    """Moves the tax shield of the purchase forward."""
-
-
-class Incentive(Frozen):
-    """One line of public incentives. It counts only if `eligible` says that it was checked."""
-
-    name: Text
-    """Name of the incentive."""
-    kind: IncentiveKind
-    """Form in which it pays."""
-    base: Literal["server", "capex"] = "capex"
-    """Base of its rate: the server, or the whole purchase."""
-    rate: RateFigure | None = None
-    """Share of the base."""
-    cap_usd: UsdFigure | None = None
-    """Cap for one node."""
-    schedule_fractions: tuple[Annotated[float, Field(strict=True, ge=0, le=1)], ...] = ()
-    """Share of the base written off in each year."""
-    eligibility: Text
-    """Eligibility in words."""
-    eligible: Flag = False
-    """True if it was checked that this site is eligible."""
-    expires: Day | None = None
-    """Last day on which it is available."""
-    source: Text
-    """Source of the incentive."""
-    as_of: Day
-    """Date of the source."""
-
-    @model_validator(mode="after")
-    def _rate_or_schedule(self) -> Self:
-        scheduled = self.kind is IncentiveKind.ACCELERATED_DEPRECIATION
-        if scheduled and (self.rate is not None or self.cap_usd is not None):
-            raise ValueError("accelerated_depreciation takes schedule_fractions, not rate or cap_usd")
-        if scheduled != bool(self.schedule_fractions):
-            raise ValueError("schedule_fractions belongs to accelerated_depreciation, and is needed there")
-        if not scheduled and self.rate is None:
-            raise ValueError("rate is missing")
-        if scheduled and abs(sum(self.schedule_fractions) - 1) > 1e-6:
-            raise ValueError(f"schedule_fractions add up to {sum(self.schedule_fractions):g}; they must add up to 1")
         return self
 
 

@@ -1,13 +1,25 @@
-"""Variation between runs in the time to a quality target: `catalogs/convergence.csv`."""
+"""Whole trainings against steady steps: how a training is run, and how the time to a quality target varies."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
 
 from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.quantity import Quantity
+
+
+class Practice(StrEnum):
+    """Difference between the steady steps of a benchmark and a whole training (docs/practice.md)."""
+
+    BENCHMARK = "benchmark"
+    """Steady steps of a tuned benchmark, and the stops that `goodput` counts."""
+    TYPICAL = "typical"
+    """Typical trainings: untuned stacks, restarts, data, evaluation, as whole trainings show."""
+    TUNED = "tuned"
+    """The faster quarter of whole trainings."""
 
 
 class ConvergenceSpread(Frozen):

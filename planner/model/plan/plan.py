@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Day, Flag, Fraction, Frozen, Id, Positive, Text
+from planner.model.base import Count, Flag, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.adapters import Adapters
@@ -16,16 +16,17 @@ from planner.model.network.training_method import MethodSettings, Reference
 from planner.model.network.work import Work, WorkloadChoice
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.owning.country import CountryCode
+from planner.model.plan.campaign_limits import (
+    CampaignLimits,
+    Money,
+)
+from planner.model.plan.convergence import Practice
 from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
-from planner.model.plan.practice import Practice
-from planner.model.plan.run_groups import MOST_GROUPS, RunGroup, Runs, SuccessiveHalving, with_runs
-from planner.model.plan.time_zone import is_timezone
 
 MOST_OPTIONS = 500
 """Most options of a plan. Each of several numbers of nodes or accelerators counts separately."""
-Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 Gigabytes = Annotated[float, Field(strict=True, ge=0, le=1e12)]
 Hours = Annotated[float, Field(strict=True, ge=0, le=10_000)]
 Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
@@ -37,13 +38,6 @@ class FlopsConvention(StrEnum):
     FULL_ATTENTION = "full_attention"
     CAUSAL = "causal"
     SIX_N = "six_n"
-
-
-class Prefer(StrEnum):
-    """Criterion between options that meet the limits."""
-
-    COST = "cost"
-    TIME = "time"
 
 
 class Training(TrainerSettings, MethodSettings):
@@ -78,78 +72,6 @@ class Training(TrainerSettings, MethodSettings):
             raise ValueError(f"packing: samples of {self.method.value} are not joined: leave packing out")
         if self.prompts is not None and self.global_batch is not None:
             raise ValueError("prompts say how much a step takes: leave global_batch out")
-        return self
-
-
-class CampaignLimits(Frozen):
-    """Number of trainings, deadline and budget."""
-
-    runs: Runs = 1
-    """Number of trainings."""
-    runs_per_year: Runs | None = None
-    """Number of such trainings a year, for `planner own-or-rent`.
-
-    Default: `runs` are one year's work, or are spread over the years to a deadline that is more than one away.
-    """
-    at_once: Count | None = None
-    """Trainings side by side on each option, each on its own machines.
-
-    Default: one, or as many as the option's `quota` allows.
-    """
-    groups: Annotated[tuple[RunGroup, ...], Field(min_length=1, max_length=MOST_GROUPS)] | None = None
-    """Groups of different runs, instead of `runs`."""
-    successive_halving: SuccessiveHalving | None = None
-    """A search that stops early, instead of `runs`."""
-    timezone: Text | None = None
-    """Time zone of the days, as the IANA data base names it ("Asia/Seoul"). Default: UTC."""
-    waiting_usd_per_hour: Money | None = None
-    """Value to you of an hour until the last run's end. Cost and time are weighed with it. It is not a cost."""
-    mix: Literal["allowed", "never"] = "allowed"
-    """Mixing of options: whether the runs may be divided over several. never makes `compare` recommend a single one."""
-    start: Day | None = None
-    """First day, from its beginning. Default: today from noon, after noon the next day."""
-    deadline: Day | None = None
-    """Last day."""
-    budget_usd: Money | None = None
-    """Highest cost of all runs together, in USD."""
-    budget_local: Money | None = None
-    """Highest cost in the plan's `currency`."""
-    prefer: Prefer | None = None
-    """Criterion between options. Default: cost."""
-    confidence: Annotated[float, Field(strict=True, ge=0.5, le=0.99)] = 0.8
-    """Chance that an option must have to keep the deadline and the budget. Its cost is ranked at this confidence."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _sum_of_runs(cls, data: Any) -> Any:
-        return with_runs(data)
-
-    @model_validator(mode="after")
-    def _one_way_to_say_how_many(self) -> Self:
-        if self.groups is not None and self.successive_halving is not None:
-            raise ValueError("groups and successive_halving both say what runs: keep one")
-        counted = with_runs({"groups": self.groups, "successive_halving": self.successive_halving}).get("runs")
-        if counted is not None and counted != self.runs:
-            raise ValueError(f"runs is {self.runs}, but its groups have {counted}: leave runs out")
-        names = [group.name for group in self.groups or ()]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f"groups: '{twice}' is the name of two")
-        if self.timezone is not None and not is_timezone(self.timezone):
-            raise ValueError(f"timezone '{self.timezone}' is not known; write one such as Europe/Berlin, or UTC")
-        return self
-
-    @property
-    def side_by_side(self) -> int:
-        """Trainings side by side on an option without a quota."""
-        return self.at_once or 1
-
-    @model_validator(mode="after")
-    def _one_window_and_budget(self) -> Self:
-        if self.start is not None and self.deadline is not None and self.deadline < self.start:
-            raise ValueError(f"deadline {self.deadline} is before start {self.start}")
-        if self.budget_usd is not None and self.budget_local is not None:
-            raise ValueError("budget_usd and budget_local are two budgets: keep one")
         return self
 
 

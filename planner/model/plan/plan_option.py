@@ -10,7 +10,7 @@ from planner.model.base import Count, Day, Flag, Frozen, Id, Positive, Text
 from planner.model.figure import HoursFigure
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.option_times import Queue, RentalWindow, Tries, Turns
 from planner.model.plan.quota import Quota

@@ -1,8 +1,8 @@
-"""A provider's complete list on a day. Machines that it no longer contains are not offered any more."""
+"""Complete price list of a provider on a day, and the prices that a search did not read."""
 
 from __future__ import annotations
 
-from planner.model.base import Day, Frozen, Id, Text
+from planner.model.base import Count, Day, Frozen, Id, Text
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 
 EVERYWHERE = "*"
@@ -25,3 +25,15 @@ class ListRead(Frozen):
             and self.price_kind is price.price_kind
             and self.region in (EVERYWHERE, price.region)
         )
+
+
+class Unread(Frozen):
+    """Number of a provider's instances with equal accelerators."""
+
+    provider: Id
+    accelerator: Id
+    accelerators: Count
+    price_kind: PriceKind
+    instances: Count
+    nobody_says: bool = False
+    """True if they were skipped because their availability is not stated, false because others cost no more."""

@@ -1,4 +1,4 @@
-"""Charges of a provider besides machines: storage, transfer out and in; `catalogs/services.csv`."""
+"""Companies that rent out machines, and their charges for storage and transfer (`catalogs/services.csv`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Day, Frozen, Id, Text
+
+
+class Provider(Frozen):
+    """One row of `catalogs/providers.csv`."""
+
+    id: Id
+    name: Text
+    families: bool = False
+    """True if its machines are known by their family: the first part of an instance's name, as p4d of p4d.24xlarge."""
+    refreshed: bool = False
+    """True if `planner prices refresh` reads its prices. Others are renewed by asking for a quote."""
+
 
 Usd = Annotated[float, Field(strict=True, ge=0, le=100)]
 

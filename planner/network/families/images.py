@@ -1,15 +1,18 @@
-"""Common part of all image families: operators one by one, and no experts."""
+"""Image families: operators one by one, and no experts; residual networks and vision transformers."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Generic, TypeVar
 
-from planner.model.network.architecture import Architecture, Resnet, Vit
+from planner.model.network.architecture import Architecture
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.plan.plan import FlopsConvention
-from planner.network.families.family import StepPasses
+from planner.network.families.family import SavedBlocks, StepPasses
 from planner.network.image_blocks import Operator
-from planner.network.image_flops import image_parameters, image_training_flops
+from planner.network.image_flops import image_parameters, image_training_flops, resnet_activations
 from planner.network.image_operators import operators_of
+from planner.network.layer_kind import LayerKind
 
 Image = TypeVar("Image", Resnet, Vit)
 
@@ -55,3 +58,56 @@ class ImageFamily(Generic[Image]):
     def with_experts_of(self, devices: int) -> Architecture:
         """Return the network: it has no experts."""
         return self.network
+
+
+class ResnetFamily(ImageFamily[Resnet]):
+    """Counts of a residual network."""
+
+    layers: tuple[LayerKind, ...] = ()
+
+    @property
+    def saved_blocks(self) -> SavedBlocks:
+        """Saved numbers of one image, block by block."""
+        return SavedBlocks(*resnet_activations(self.network))
+
+    def tokens(self, seq_len: int | None) -> int:
+        """Return 1: an image is not cut into tokens."""
+        return 1
+
+    def gathered(self) -> Architecture:
+        """Return the whole network, because it is small."""
+        return self.network
+
+
+class VitFamily(ImageFamily[Vit]):
+    """Counts of a vision transformer. Attention that is not causal saves as much as causal attention."""
+
+    saved_blocks: SavedBlocks | None = None
+
+    @cached_property
+    def layers(self) -> tuple[LayerKind, ...]:
+        """Layers of a single kind."""
+        network = self.network
+        return (
+            LayerKind(
+                layers=network.layers,
+                hidden=network.hidden,
+                heads=network.heads,
+                kv_heads=network.heads,
+                head_dim=network.hidden // network.heads,
+                mlp="gelu",
+                norm="layernorm",
+                qk_norm=False,
+                rotates=False,
+                is_causal=False,
+                ffn_hidden=network.ffn_hidden,
+            ),
+        )
+
+    def tokens(self, seq_len: int | None) -> int:
+        """Return the patches of an image and the class token."""
+        return self.network.tokens
+
+    def gathered(self) -> Architecture:
+        """Return the same network with its first two layers."""
+        return self.network.of_largest_layers(min(2, self.network.layers))

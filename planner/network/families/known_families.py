@@ -7,13 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from planner.model.network.architecture import Architecture, TextModel
-from planner.network.families.decoder import DecoderFamily
-from planner.network.families.encoder import EncoderFamily
 from planner.network.families.family import NetworkFamily
-from planner.network.families.moe_decoder import MoeDecoderFamily
-from planner.network.families.resnet import ResnetFamily
-from planner.network.families.text import TextFamily
-from planner.network.families.vit import VitFamily
+from planner.network.families.images import ResnetFamily, VitFamily
+from planner.network.families.text import DecoderFamily, EncoderFamily, MoeDecoderFamily, TextFamily
 
 FAMILIES: dict[str, Callable[[Any], NetworkFamily]] = {
     "decoder": DecoderFamily,

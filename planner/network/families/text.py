@@ -1,4 +1,4 @@
-"""Common part of all text families: layers as data, with an embedding before and a head behind them."""
+"""Text families: layers as data, with an embedding before and a head behind them; decoders, encoders, mixtures."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from planner.model.network.architecture import Architecture, Transformer
+from planner.model.network.architecture import Architecture, Decoder, Encoder, MoeDecoder, Transformer
 from planner.model.plan.plan import FlopsConvention
 from planner.network.families.family import SavedBlocks, StepPasses
 from planner.network.image_blocks import Operator
-from planner.network.layer_kind import LayerKind
+from planner.network.layer_kind import LayerKind, layers_like
 
 Text = TypeVar("Text", bound=Transformer)
 
@@ -134,3 +134,55 @@ class TextFamily(Generic[Text]):
 
     def _head_matrix(self) -> int:
         return self.network.vocab * self.network.hidden
+
+
+class DecoderFamily(TextFamily[Decoder]):
+    """Counts of a dense decoder."""
+
+    @cached_property
+    def layers(self) -> tuple[LayerKind, ...]:
+        """Layers of a single kind, with one MLP."""
+        return (layers_like(self.network, self.network.layers)._replace(ffn_hidden=self.network.ffn_hidden),)
+
+
+class EncoderFamily(TextFamily[Encoder]):
+    """Counts of an encoder: norms have a bias if the linear maps have one."""
+
+    @cached_property
+    def layers(self) -> tuple[LayerKind, ...]:
+        """Layers of a single kind, with one MLP."""
+        return (layers_like(self.network, self.network.layers)._replace(ffn_hidden=self.network.ffn_hidden),)
+
+    def norm_parameters(self) -> int:
+        """Count the parameters of one norm."""
+        return super().norm_parameters() if self.network.bias else self.network.hidden
+
+    def embedding_parameters(self) -> int:
+        """Count the embeddings, kinds of tokens included."""
+        return super().embedding_parameters() + self.network.token_types * self.network.hidden
+
+    def head_parameters(self) -> int:
+        """Count the head: a layer with its norm, and a bias for each entry of the vocabulary."""
+        d = self.network.hidden
+        layer = d * d + (d if self.network.bias else 0)
+        return super().head_parameters() + layer + self.norm_parameters() + self.network.vocab
+
+
+class MoeDecoderFamily(TextFamily[MoeDecoder]):
+    """Counts of a mixture of experts."""
+
+    @cached_property
+    def layers(self) -> tuple[LayerKind, ...]:
+        """Dense layers, if there are any, and those with experts."""
+        network, dense = self.network, len(self.network.dense_layers)
+        sparse = layers_like(network, network.sparse_layers)._replace(
+            experts=network.experts,
+            experts_per_token=network.experts_per_token,
+            moe_ffn_hidden=network.moe_ffn_hidden,
+            shared_experts=network.shared_experts,
+        )
+        return (*((layers_like(network, dense)._replace(ffn_hidden=network.ffn_hidden or 0),) if dense else ()), sparse)
+
+    def with_experts_of(self, devices: int) -> Architecture:
+        """Return the same network with the routed experts of one device."""
+        return self.network.model_copy(update={"experts": self.network.experts // devices})

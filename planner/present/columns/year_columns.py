@@ -13,7 +13,7 @@ from planner.decide.recommend.wording import share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import BreakEven, PlannedYear, YearOption
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.columns.table_column import TableColumn, Value
 from planner.present.page.words import MoneyFormat, Words

@@ -12,7 +12,7 @@ from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import short_duration_parts
 from planner.model.answer.documents import ComparisonDocument, FeasiblePlan
 from planner.model.answer.option_estimate import OptionEstimate, RankedOption
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.present import facts
 from planner.present.columns.entry import Entry, entries_of

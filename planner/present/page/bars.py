@@ -9,8 +9,7 @@ from datetime import date, timedelta
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
-from planner.quantity.chance import decided
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, decided
 from planner.quantity.time_units import HOURS_PER_DAY
 
 SHOWN = 8

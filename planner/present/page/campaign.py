@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.page.answer import KeyFigure, mix_figures
 from planner.present.page.templating import render

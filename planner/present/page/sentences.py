@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from planner.model.answer.documents import ComparisonDocument
-from planner.model.answer.horizons import Horizons
+from planner.model.answer.own_or_rent import Horizons
 from planner.present.page.sentence_forms import ANYTHING, PHRASES, SENTENCES, VALUES
 from planner.present.page.words import Words
 

@@ -18,8 +18,7 @@ from planner.present.columns.registry import columns_of
 from planner.present.columns.table_column import OptionColumn, OptionTable
 from planner.present.facts import name_text
 from planner.present.report.report import Report
-from planner.text.table_cells import table_text
-from planner.text.visible_text import visible_text
+from planner.text.visible_text import table_text, visible_text
 
 if TYPE_CHECKING:
     from xlsxwriter.worksheet import Worksheet

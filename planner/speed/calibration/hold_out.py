@@ -14,7 +14,7 @@ from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.own_runs import features
 from planner.speed.estimator.text_estimator import model_text
 from planner.speed.estimator.text_fit import TextSample, fit_text
-from planner.speed.physics.number_format import format_of, formats_of
+from planner.speed.physics.accelerator_facts import format_of, formats_of
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array

@@ -13,8 +13,7 @@ from planner.speed.calibration.text_calibration import calibration_of
 from planner.speed.estimator.doubt import doubt_with_own_runs, points_of
 from planner.speed.estimator.expected_error import OWN_RUNS, KnownLabels, count_evidence
 from planner.speed.estimator.fit_sample import Fit
-from planner.speed.estimator.image_estimator import features, model_images
-from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample
+from planner.speed.estimator.image_fit import ImageSample, features, fit_images, image_sample, model_images
 from planner.speed.estimator.own_runs import UpdatePoints
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.physics.observation import Observation

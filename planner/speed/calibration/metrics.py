@@ -1,13 +1,19 @@
-"""Scores of predictions: errors, coverage of ranges, right choices, regret."""
+"""Scores of predictions: errors, coverage, right choices, regret, figures by source; and naive methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from planner.model.evidence.source_site import is_set_aside
+from planner.speed.calibration.practice_fit import NORMAL_90
+
 if TYPE_CHECKING:
     from planner.speed.calibration.scored_rows import ScoredRow
+    from planner.speed.physics.observation import Observation
 
 GAPS = (("gap_10_20", 0.10, 0.20), ("gap_20_50", 0.20, 0.50), ("gap_over_50", 0.50, float("inf")))
 OPTIONS = 3
@@ -118,3 +124,120 @@ def _choices(rows: Sequence[ScoredRow]) -> list[list[ScoredRow]]:
 
 def _percent(value: Any) -> float:
     return round(float(value) * 100, 3)
+
+
+ENOUGH_NEARBY = 1.0
+"""Number of nearby sources from which evidence counts as near."""
+
+
+def macro(rows: Sequence[ScoredRow]) -> Figures:
+    """Average the figures over sources, and add the 90 % binomial interval (Wilson) of the coverage."""
+    sources = list(split_by(rows, lambda row: row.observation.labels.source).values())
+    figures = _mean([overall(group) for group in sources], overall(()))
+    coverage = figures["coverage_90_pct"]
+    low, high = (None, None) if coverage is None else wilson_90(coverage / 100, len(sources))
+    return figures | {
+        "sources": float(len(sources)),
+        "coverage_90_low_pct": None if low is None else round(100 * low, 3),
+        "coverage_90_high_pct": None if high is None else round(100 * high, 3),
+    }
+
+
+def macro_errors(errors: Sequence[tuple[str, float]]) -> Figures:
+    """Average error figures over sources."""
+    groups: dict[str, list[float]] = {}
+    for source, error in errors:
+        groups.setdefault(source, []).append(error)
+    return _mean([error_figures(group) for group in groups.values()], error_figures(()))
+
+
+def parts(rows: Sequence[ScoredRow]) -> dict[str, list[ScoredRow]]:
+    """Return rows of sources that are set aside for choices of method, and rows by what determines a range's width."""
+    nothing, usual, decisive = (
+        [row for row in rows if row.observation.labels.left_open == level] for level in range(3)
+    )
+    return {
+        "sources set aside": [row for row in rows if is_set_aside(row.observation.labels.source)],
+        "all stated, evidence near": [row for row in nothing if row.nearby_sources >= ENOUGH_NEARBY],
+        "all stated": nothing,
+        "usual settings assumed": usual,
+        "what decides left open": decisive,
+    }
+
+
+def wilson_90(share: float, count: int) -> tuple[float, float]:
+    """Return the 90 % interval of a share of `count` cases. Source: Wilson 1927."""
+    squared = NORMAL_90**2
+    centre = (share + squared / (2 * count)) / (1 + squared / count)
+    half = NORMAL_90 / (1 + squared / count) * math.sqrt(share * (1 - share) / count + squared / (4 * count**2))
+    return centre - half, centre + half
+
+
+def _mean(figures: Sequence[Figures], empty: Figures) -> Figures:
+    means: Figures = {}
+    for name in empty:
+        known = [value for figure in figures if (value := figure[name]) is not None]
+        means[name] = round(sum(known) / len(known), 3) if known else None
+    return means
+
+
+USUAL_SHARE_OF_PEAK = 0.40
+METHODS = ("peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mfu")
+
+
+def train_flops_per_token(config: dict[str, float]) -> float:
+    """Return 6 x weights that a token uses + 12 x layers x width x length: full attention, nothing recomputed.
+
+    For an image network, return the FLOPs of an image, which are counted by operator.
+    """
+    if "flops" in config:
+        return config["flops"]
+    attention = 2 * config["hidden"] * (config["q_dim"] + config["kv_dim"])
+    mlp = config["mlp_matrices"] * config["hidden"] * config["ffn_hidden"] * config["active_experts"]
+    head = config["hidden"] * config["vocab"] * config["head_share"]
+    return (
+        6 * (config["layers"] * (attention + mlp) + head) + 12 * config["layers"] * config["q_dim"] * config["seq_len"]
+    )
+
+
+def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) -> dict[str, float]:
+    """Return tokens/s per accelerator by each naive method.
+
+    constant_mfu: median share of the peak on this accelerator and format or, without such evidence, on all.
+    peak_ratio, bandwidth_ratio, geometric_mean_ratio: rate of the evidence with the closest workload x ratio of peaks,
+    of memory bandwidths, and their geometric mean.
+    """
+    flops = train_flops_per_token(asked.config)
+    predictions = {"constant_mfu": _constant_mfu(asked, evidence) * asked.config["peak"] / flops}
+    reference = min(evidence, key=lambda measured: _distance(asked, measured), default=None)
+    if reference is None:
+        return predictions
+    base = reference.tokens_per_s_per_gpu * train_flops_per_token(reference.config) / flops
+    peak = asked.config["peak"] / reference.config["peak"]
+    bandwidth = asked.config["hbm"] / reference.config["hbm"]
+    return predictions | {
+        "peak_ratio": base * peak,
+        "bandwidth_ratio": base * bandwidth,
+        "geometric_mean_ratio": base * (peak * bandwidth) ** 0.5,
+    }
+
+
+def _constant_mfu(asked: Observation, evidence: Sequence[Observation]) -> float:
+    def shares(rows: Iterable[Observation]) -> list[float]:
+        return [row.tokens_per_s_per_gpu * train_flops_per_token(row.config) / row.config["peak"] for row in rows]
+
+    same_machine = (
+        row
+        for row in evidence
+        if row.labels.accelerator == asked.labels.accelerator and row.config["peak"] == asked.config["peak"]
+    )
+    return statistics.median(shares(same_machine) or shares(evidence) or [USUAL_SHARE_OF_PEAK])
+
+
+def _distance(asked: Observation, measured: Observation) -> float:
+    """Return a distance of workloads by size, length, method and accelerator."""
+    size = math.log(train_flops_per_token(asked.config) / train_flops_per_token(measured.config))
+    length = math.log(asked.config["seq_len"] / measured.config["seq_len"])
+    method = 3.0 * (asked.config["adapters"] != measured.config["adapters"])
+    accelerator = 0.0 if asked.labels.accelerator == measured.labels.accelerator else 0.3
+    return abs(size) + 0.3 * abs(length) + method + accelerator

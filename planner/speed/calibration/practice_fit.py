@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from planner.model.evidence.practice import T4_95, PracticeFit
 from planner.model.evidence.source_site import owner_of
-from planner.model.evidence.whole_training import TrainingKind
+from planner.model.evidence.whole_training import T4_95, PracticeFit, TrainingKind
 
 COVERAGE = 0.9
 NORMAL_90 = 1.645

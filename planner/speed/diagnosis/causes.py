@@ -9,8 +9,8 @@ from enum import StrEnum
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Link
 from planner.model.network.workload import Checkpointing, Precision
-from planner.quantity.divisors import divisors
 from planner.speed.diagnosis.run_setup import RunSetup
+from planner.speed.throughput.strategy_space import divisors
 
 
 class CauseCode(StrEnum):

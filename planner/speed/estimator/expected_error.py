@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.speed.physics.number_format import format_codes, format_named
+from planner.speed.physics.accelerator_facts import format_codes, format_named
 from planner.speed.physics.observation import of_each
 
 if TYPE_CHECKING:

@@ -6,24 +6,42 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from planner.speed.physics import communication, compute, engine
+from planner.speed.physics import communication, compute
 from planner.speed.physics import image_step as image_physics
 from planner.speed.physics import step as text_physics
+from planner.speed.physics.observation import Labels, Observation
 from planner.speed.physics.part_formula import places_of, recorded_configs, recorded_constants
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
-    from planner.speed.estimator.estimator_query import EstimatorQuery
     from planner.speed.estimator.fit_sample import Fit
     from planner.speed.estimator.text_estimator import Estimates, Modelled
     from planner.speed.physics.config_arrays import Array
-    from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
     from planner.speed.physics.step import Step
 
-TEXT_PLACES = places_of(compute, engine, communication, text_physics)
+TEXT_PLACES = places_of(compute, communication, text_physics)
 IMAGE_PLACES = places_of(image_physics)
 """File and function that compute each part of a step, as `planner explain` shows them."""
+
+
+@dataclass(frozen=True)
+class EstimatorQuery:
+    """Input of the estimator, kept so that its answer can be explained. The observation's unknown rate is set to 1."""
+
+    observation: Observation
+    own: tuple[Observation, ...]
+    """User's runs that corrected the estimate."""
+
+    @property
+    def sample(self) -> Literal["tokens", "image"]:
+        """Kind of sample that the network is trained on."""
+        return self.observation.sample
+
+    @property
+    def label(self) -> Labels:
+        """Labels that the configuration shares with other measurements."""
+        return self.observation.labels
 
 
 @dataclass(frozen=True)
@@ -120,11 +138,10 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
 def kind_of_images(calibration: Calibration) -> NetworkKind:
     """Return the functions of image networks with a calibration."""
     from planner.speed.estimator.expected_error import KnownLabels
-    from planner.speed.estimator.image_estimator import estimate_images, model_images
-    from planner.speed.estimator.image_fit import image_sample, with_image_effects
+    from planner.speed.estimator.image_fit import estimate_images, image_sample, model_images, with_image_effects
     from planner.speed.physics.image_config_arrays import gather
-    from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
     from planner.speed.physics.image_step import counted_bytes, image_formula_seconds, image_step
+    from planner.speed.physics.parameters import IMAGE_PARAMETERS
 
     known = KnownLabels.of(calibration)
 

@@ -35,10 +35,9 @@ from planner.speed.estimator.own_runs import (
 from planner.speed.estimator.ranges import half_widths
 from planner.speed.estimator.text_fit import model_text_step, text_sample, with_label_effects
 from planner.speed.physics.config_arrays import from_rows
-from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
-from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import of_each
-from planner.speed.physics.parameters import ABSENT
+from planner.speed.physics.parameters import ABSENT, ABSENT_OF_IMAGES
+from planner.speed.physics.step import lone_parts
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Spread

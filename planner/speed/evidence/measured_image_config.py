@@ -13,7 +13,7 @@ from planner.network.image_operators import operators_of, training_macs
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, generation_of, peak_flops, says_bf16
 from planner.speed.physics.interconnect import parse_lanes, parse_link, parse_network_gbit
 from planner.speed.physics.observation import Labels, Observation, Refusal
-from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, format_facts, machine_facts
+from planner.speed.physics.planned_config import FIELDS_OF_OTHERS, format_facts, machine_facts
 
 FUSED_ATTENTION_YEAR = 2023
 """First year in which the usual frameworks call a fused attention kernel (PyTorch 2.0)."""

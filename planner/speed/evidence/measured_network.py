@@ -6,7 +6,7 @@ import re
 
 from planner.model.evidence.measurement import Measurement, year_of
 from planner.scenario.frameworks import HUGGING_FACE, framework_family
-from planner.speed.physics.number_format import ALIGNED
+from planner.speed.physics.accelerator_facts import ALIGNED
 
 MASKED_SHARE = 0.15
 """Share of an encoder's tokens whose logits are computed (Devlin et al. 2018)."""

@@ -15,8 +15,7 @@ from planner.network.activations import (
 )
 from planner.network.families.known_families import family_of
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.complete_setup import complete_setup
-from planner.speed.memory.constants import MemoryConstants
+from planner.speed.memory.constants import MemoryConstants, complete_setup
 
 SCORE_BYTES = {2: 8.0, 4: 13.0}
 """Bytes saved per attention score that is written to memory, by bytes per number.

@@ -10,7 +10,7 @@ from planner.network.activations import bytes_per_number
 from planner.network.families.known_families import family_of
 from planner.network.flops import cast_weights, layer_maps, parameters
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
-from planner.speed.physics.number_format import uses_autocast
+from planner.speed.physics.accelerator_facts import uses_autocast
 
 DEEPSPEED_BUCKET = 5e8
 """Gradients that DeepSpeed reduces together: the default of `reduce_bucket_size`."""

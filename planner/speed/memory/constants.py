@@ -1,11 +1,14 @@
-"""Constants of the memory model, counted or fitted to published peaks (benchmarks/memory_accuracy.py)."""
+"""Constants of the memory model, counted or fitted to published peaks, and defaults of settings that are not stated."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
-from planner.model.network.workload import Strategy
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.training_setup import TrainingSetup
 
 PIECES = 8
 """Chunks of torchtune's chunked loss: its default `num_output_chunks`."""
@@ -78,3 +81,25 @@ class MemoryConstants:
 
 
 FITTED = MemoryConstants()
+
+
+class CompleteSetup(NamedTuple):
+    """Fields that decide a device's memory; none of them is None."""
+
+    network: Architecture
+    micro_batch: int
+    strategy: Strategy
+    precision: Precision
+    checkpointing: Checkpointing
+
+
+def complete_setup(setup: TrainingSetup) -> CompleteSetup:
+    """Return the fields that decide memory. Defaults: micro-batch 1, ddp, bf16, no checkpointing."""
+    assert setup.network is not None, "memory cannot be estimated without a network"
+    return CompleteSetup(
+        setup.network,
+        setup.micro_batch or 1,
+        setup.strategy or Strategy.DDP,
+        setup.precision or Precision.BF16,
+        setup.checkpointing or Checkpointing.NONE,
+    )

@@ -16,11 +16,17 @@ from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.trainers import takes_one_device_recipe
-from planner.speed.memory.chance import FAILS_UP_TO, FITS_FROM, PossibleNeed, chance_within, factor_for
-from planner.speed.memory.fullest_moment import DeviceMemory
-from planner.speed.memory.host_memory import waiting_gib
+from planner.speed.memory.device_memory import DeviceMemory, waiting_gib
 from planner.speed.memory.memory import device_memory
-from planner.speed.memory.planned_settings import planned_settings, planned_trainer_memory
+from planner.speed.memory.planned_settings import (
+    FAILS_UP_TO,
+    FITS_FROM,
+    PossibleNeed,
+    chance_within,
+    factor_for,
+    planned_settings,
+    planned_trainer_memory,
+)
 
 LARGEST_MICRO_BATCH = 64
 """Sequences in the largest micro-batch that is tried."""

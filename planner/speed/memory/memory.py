@@ -14,10 +14,8 @@ from planner.network.method_work import has_scalar_head
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import SavedBytes, saved_per_sample
 from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
-from planner.speed.memory.complete_setup import complete_setup
-from planner.speed.memory.constants import FITTED, MemoryConstants
-from planner.speed.memory.fullest_moment import DeviceMemory, Parts
-from planner.speed.memory.rollout_engine import engine_bytes
+from planner.speed.memory.constants import FITTED, MemoryConstants, complete_setup
+from planner.speed.memory.device_memory import DeviceMemory, Parts, engine_bytes
 from planner.speed.memory.states import device_states
 
 LAST_NORM_BYTES = 8.0

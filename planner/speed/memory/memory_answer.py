@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from planner.errors import InputError
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.memory_answer import MemoryDocument, MemoryRemedy, MemoryWay
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Basis, FormulaUsed, Quantity, Unit
 from planner.network.activations import checkpointings_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import trained_parameters
@@ -22,17 +21,8 @@ from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import (
-    FITS_FROM,
-    SETTING_CHANCES,
-    WEIGHT_SOURCE,
-    PossibleNeed,
-    alternatives,
-    chance_within,
-    size_for,
-)
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.fullest_moment import GIB, DeviceMemory, Phase
+from planner.speed.memory.device_memory import GIB, DeviceMemory, Phase
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.memory_sources import (
     PHASE_TEXTS,
@@ -41,12 +31,21 @@ from planner.speed.memory.memory_sources import (
     logits_source,
     states_source,
 )
+from planner.speed.memory.planned_settings import (
+    FITS_FROM,
+    SETTING_CHANCES,
+    WEIGHT_SOURCE,
+    PossibleNeed,
+    alternatives,
+    chance_within,
+    size_for,
+)
 from planner.speed.memory.remedies import Setting, remedies
 
 SAFE = 0.95
 """Chance to fit that a kind of checkpointing needs so that no heavier kind is considered."""
 PART_FRACTION = 0.15
-"""Half-width of the range of a single part. The range of the total follows from the estimate's error (chance.py)."""
+"""Half-width of the range of a single part. The range of the total follows from `PossibleNeed`."""
 FULL_FIX = "Leave --method lora out."
 
 

@@ -9,8 +9,8 @@ from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.complete_setup import complete_setup
-from planner.speed.memory.fullest_moment import Parts
+from planner.speed.memory.constants import complete_setup
+from planner.speed.memory.device_memory import Parts
 from planner.speed.memory.memory import device_parts
 
 

@@ -14,7 +14,7 @@ from planner.network.method_work import frozen_copies, has_scalar_head, paramete
 from planner.speed.memory.activations import kept_by_layers
 from planner.speed.memory.buffers import has_wide_stream
 from planner.speed.memory.constants import FITTED
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, GIB, Phase
+from planner.speed.memory.device_memory import CONTEXT_GIB, GIB, Phase
 from planner.speed.memory.memory import (
     LAST_NORM_BYTES,
     head_gradient_bytes,

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.physics.compute import US
 from planner.speed.physics.config_arrays import Configs
-from planner.speed.physics.layer_work import (
+from planner.speed.physics.part_formula import (
+    computes,
     expert_matrices,
     forward_again,
     gathers_weights,
+    log2_of,
     micro_tokens,
     trained_share,
 )
-from planner.speed.physics.part_formula import computes, log2_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

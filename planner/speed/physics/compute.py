@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner.speed.physics.config_arrays import GENERATIONS, Configs
-from planner.speed.physics.layer_work import (
+from planner.speed.physics.part_formula import (
     BACKWARD,
+    computes,
     expert_matrices,
     forward_again,
     gathers_weights,
@@ -15,7 +16,6 @@ from planner.speed.physics.layer_work import (
     passes,
     stored_matrices,
 )
-from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,7 @@ from planner.quantity.formula import named
 from planner.speed.physics.communication import ring_seconds
 from planner.speed.physics.compute import US
 from planner.speed.physics.config_arrays import GENERATIONS
-from planner.speed.physics.layer_work import BACKWARD
-from planner.speed.physics.part_formula import computes
+from planner.speed.physics.part_formula import BACKWARD, computes
 from planner.speed.physics.step import HIDING_SHARPNESS, HOST_SHARPNESS, OFF_THE_DEVICE, Step, smooth_maximum
 
 if TYPE_CHECKING:

@@ -8,16 +8,106 @@ from dataclasses import replace
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.evidence.training_passes import training_passes
-from planner.model.hardware.machines import Node
+from planner.model.evidence.run_rates import training_passes
+from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.trainer_memory import NOTHING_STATED
+from planner.model.network.workload import Checkpointing, Strategy
+from planner.network.families.known_families import family_of
+from planner.network.image_operators import training_macs
 from planner.network.lora_memory import adapters_of
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup, setup_of_run
+from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
 from planner.speed.physics.image_config_arrays import Described
+from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_image_config import planned_image_config
-from planner.speed.physics.planned_text_config import labels_of, planned_text_config, tokens_of_a_sample
+from planner.speed.physics.planned_text_config import (
+    RECOMPUTED,
+    ZERO_STAGE,
+    labels_of,
+    not_known,
+    number_format,
+    planned_text_config,
+    tokens_of_a_sample,
+)
+
+FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
+"""Facts that scores read from every observation, with their values for images."""
+
+
+def planned_image_config(
+    setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float
+) -> Described | Reason:
+    """Return a planned image training as the physics takes it, or the reason why the physics cannot answer.
+
+    `micro_batch`: images of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
+    The default strategy is `ddp`, and convolutions are in channels-last order by default. Images are assumed to be on
+    the device already.
+    """
+    assert setup.network is not None, "the physics needs a network"
+    accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
+    chosen = number_format(setup.precision, accelerator)
+    if accelerator.hbm_gb_per_s is None:
+        return not_known("memory bandwidth", accelerator)
+    if peak_flops(accelerator, chosen) is None:
+        return not_known("peak", accelerator)
+    strategy = setup.strategy or Strategy.DDP
+    zero = ZERO_STAGE[strategy]
+    facts = machine_facts(
+        accelerator,
+        per_node=per_node,
+        slots=node.accelerators,
+        link=None if node.link is Link.OTHER else node.link,
+        network_gbit_per_s=node.network_gbit_per_s,
+        lanes=node.pcie_lanes,
+        roots=node.pcie_roots,
+    )
+    facts |= format_facts(accelerator, chosen)
+    facts |= FIELDS_OF_OTHERS | {
+        "micro_batch": micro_batch,
+        "micro_batches": micro_batches,
+        "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
+        "channels_last": float(setup.network.is_convolutional if setup.channels_last is None else setup.channels_last),
+        "fused": float(bool(setup.compiled)),
+        "flash": 1.0,
+        "gradient_bytes": 4.0 if zero == 0 or chosen not in SIXTEEN_BITS else 2.0,
+        "zero": float(zero),
+        "one_process": 0.0,
+        "loader": 0.0,
+        "dp": float(cluster.accelerators),
+    }
+    operators = family_of(setup.network).operators()
+    return Described(operators, facts | {"flops": 2 * training_macs(operators)})
+
+
+def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
+    """Return the fields of `ImageConfigs` for an accelerator. Convolutions have no 8-bit format and stay at 16 bit."""
+    facts = accelerator_facts(accelerator, "16bit" if chosen == "fp8" else chosen)
+    named = {name: facts[name] for name in ("peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes")}
+    return named | {"peak_vector": peak_flops(accelerator, "fp32") or facts["peak"]}
+
+
+def machine_facts(
+    accelerator: Accelerator,
+    *,
+    per_node: int,
+    slots: int,
+    link: Link | None,
+    network_gbit_per_s: float | None,
+    lanes: int | None = None,
+    roots: int | None = None,
+) -> dict[str, float]:
+    """Return the fields of `ImageConfigs` for interconnect and host; the parameters are those of `interconnect_of`."""
+    interconnect = interconnect_of(
+        accelerator,
+        per_node=per_node,
+        slots=slots,
+        link=link,
+        network_gbit_per_s=network_gbit_per_s,
+        lanes=lanes,
+        roots=roots,
+    )
+    return interconnect.facts(per_node=per_node) | {"host_scale": 1.0, "device_scale": 1.0}
 
 
 def planned_config(

@@ -1,4 +1,4 @@
-"""Planned trainings of text networks in the physics' terms."""
+"""Planned trainings of text networks in the physics' terms, with the trainer's settings as facts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,88 @@ from collections.abc import Mapping, Sequence
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.hardware.machines import Accelerator, Link
+from planner.model.network.adapters import Adapters
+from planner.model.network.trainer_memory import (
+    Attention,
+    Kernels,
+    Offload,
+    Optimizer,
+    TrainerSettings,
+    WeightFormat,
+)
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.families.known_families import family_of
 from planner.network.layer_kind import LayerKind
 from planner.network.method_work import forward_only_passes, has_scalar_head, parameters_under
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import XLA, planned_family, runs_deepspeed, stack_of, unnamed_family
-from planner.scenario.trainers import ExpertProducts, expert_products
+from planner.scenario.trainers import ExpertProducts, expert_products, habits_of
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
+from planner.speed.physics.accelerator_facts import (
+    ALIGNED,
+    SIXTEEN_BITS,
+    accelerator_facts,
+    chip_of,
+    generation_of,
+    peak_flops,
+    uses_autocast,
+)
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
-from planner.speed.physics.number_format import ALIGNED, uses_autocast
 from planner.speed.physics.observation import Labels
-from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
+
+GRADIENT_READS = {Optimizer.ADAFACTOR: 3.0}
+"""Number of times that a step reads the gradient, if not once. Adafactor reads it for rows and columns, for the size of
+the update, and for the update (Shazeer and Stern 2018, algorithm 5)."""
+ADAM_BYTES = 28.0
+"""Bytes per parameter of Adam's step in fp32: weight read and written, gradient read, two moments read and written."""
+
+
+def planned_trainer(
+    settings: TrainerSettings, *, adapters: Adapters | None, sixteen_bit: bool, paged: float
+) -> dict[str, float]:
+    """Return the fields of `Configs` that stated settings change.
+
+    optimizer_scale = (2 x weight + reads x gradient + 2 x moments) / Adam's 28 bytes
+
+    `paged` is the share of a paged optimizer's moments for which the device has no room; they move to the host and back
+    in every step. Weights in host memory add no time to an offloaded optimizer, as in the evidence: they move while
+    layers are computed.
+    """
+    narrow = settings.weights is WeightFormat.SIXTEEN_BIT and sixteen_bit and adapters is None
+    optimizer = settings.optimizer or Optimizer.ADAMW
+    weight = gradient = 2.0 if narrow else 4.0
+    moments = optimizer.moment_bytes(narrow=narrow)
+    changed = {
+        "optimizer_scale": (2 * weight + GRADIENT_READS.get(optimizer, 1.0) * gradient + 2 * moments) / ADAM_BYTES,
+        "optimizer_offload": float(settings.offload in (Offload.OPTIMIZER, Offload.ALL)),
+        "paged_bytes": 2 * moments * paged,
+    }
+    if settings.kernels is not None:
+        changed["fused"] = float(settings.kernels is Kernels.FUSED)
+    if settings.kernels is Kernels.EAGER:
+        changed["compiled"] = 0.0
+    if settings.weights is WeightFormat.SIXTEEN_BIT:
+        changed["autocast"] = 0.0
+    if narrow:
+        changed["gradient_bytes"] = 2.0
+    return changed
+
+
+def planned_attention(settings: TrainerSettings, framework: str | None, accelerator: Accelerator) -> dict[str, float]:
+    """Return the fields `flash` and `early` of `Configs`: as stated, else the trainer's, else the card's default.
+
+    By default a card with FlashAttention uses a fused kernel, and an older card an eager one. If torch selects a fused
+    kernel on an older card, it is that of xformers, which is as fast as the first FlashAttention.
+    """
+    habits = None if framework is None else habits_of(framework)
+    attention = settings.attention or (None if habits is None else habits.attention)
+    if attention is None:
+        attention = Attention.SDPA if accelerator.has_flash_attention else Attention.EAGER
+    fused = attention is not Attention.EAGER
+    return {"flash": float(fused), "early": float(fused and not accelerator.has_flash_attention)}
+
 
 OWN_SITE = "own runs"
 """Source of the user's runs and plans; published evidence has other sources."""

@@ -1,22 +1,21 @@
-"""Seconds of one optimizer step, from its parts.
+"""Seconds of one optimizer step from its parts, with the host's work for DeepSpeed; and of one kernel that runs alone.
 
 All parts are joined by sums or smooth maxima, so more work never makes a step shorter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.quantity.formula import applied, named
 from planner.scenario.training_setup import LARGEST_OF_TWO, LARGEST_POWER
-from planner.speed.physics import communication, compute, engine
+from planner.speed.physics import communication, compute
+from planner.speed.physics.compute import REPEATED, host_age
 from planner.speed.physics.config_arrays import Configs
-from planner.speed.physics.layer_work import trained_share
-from planner.speed.physics.part_formula import computes
+from planner.speed.physics.part_formula import computes, forward_again, trained_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from planner.speed.physics.config_arrays import Array
 
 OTHER_LAYERS = 2.0
@@ -58,6 +57,36 @@ def _exposed(traffic: Array, work: Array) -> Array:
     return smooth_maximum(traffic, work, HIDING_SHARPNESS) - work
 
 
+AT_THE_STEP = 0.5
+"""Share of stage 2's work in the optimizer step; the rest is done in each backward pass. Source: deepspeed 0.19.8 on a
+CPU with 16 layers of a GPT needs 9.5 ms more per backward pass than without the engine, and 10 ms at the step."""
+TENSORS_OF_A_LAYER, TENSORS_OF_AN_ADAPTER = 12, 2
+"""Tensors of the GPT block on which the stages were measured, and of a low-rank adapter."""
+MS = 1e-3
+"""Seconds of a millisecond."""
+
+
+@computes("engine")
+def engine_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Return the seconds that DeepSpeed's engine needs on the host for one micro-batch; 0 without DeepSpeed.
+
+    Stage 1 copies, reduces and checks every gradient once per optimizer step; a micro-batch has its share of that.
+    Stage 2 reduces gradients in every backward pass. Stage 3 gathers and releases the weights of every module with
+    hooks, in each forward and backward pass. The work depends on the number of tensors or modules and hardly on their
+    sizes. Stage 3 is assumed to take at least as long as stage 2. Experts that are called one by one have their own
+    hooks; other experts count as one MLP.
+    """
+    import numpy as np
+
+    tensors = np.where(c.adapters > 0, c.adapted_maps * TENSORS_OF_AN_ADAPTER / TENSORS_OF_A_LAYER, 1.0)
+    times = np.where(c.zero >= 2, AT_THE_STEP + (1 - AT_THE_STEP) * c.micro_batches, 1.0)
+    replicated = p["zero2_ms"] * tensors * times / c.micro_batches
+    modules = 1 + c.sequential_experts * c.experts * c.mlp_matrices / TENSORS_OF_A_LAYER
+    sharded = p["zero3_ms"] * modules * (1 + REPEATED * forward_again(c))
+    layer = np.where(c.zero >= 3, np.maximum(sharded, replicated), replicated) * MS * host_age(c, p)
+    return np.asarray(c.deepspeed * (c.zero >= 1) * c.stage_layers * layer)
+
+
 OFF_THE_DEVICE = ("tail", "split", "host", "engine", "sharding", "gradients", "overhead", "waiting", "input")
 """Parts of a step in which the accelerator does not compute: gaps between kernels, links, host, waiting, storage."""
 
@@ -85,7 +114,7 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     compute = smooth maximum of device and host
     bubble = (stages - 1) / virtual stages
 
-    The host launches kernels and does DeepSpeed's work (`engine.py`). The device also waits for tensor and expert
+    The host launches kernels and does DeepSpeed's work (`engine_seconds`). The device also waits for tensor and expert
     traffic, which is not hidden, and for context traffic, which attention over earlier blocks hides (Liu et al. 2023).
     """
     import numpy as np
@@ -93,7 +122,7 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     longest = _longest(c, p)
     parts = _device_parts(c, p, longest)
     launches = _launch_seconds(c, p) * longest
-    host = launches + engine.engine_seconds(c, p)
+    host = launches + engine_seconds(c, p)
     parts = {name: named(f"{name}_seconds", value, "s") for name, value in parts.items()}
     host = named("host_seconds", host, "s", "launches, and DeepSpeed's work, of a micro-batch")
     device = named("device_seconds", np.sum(list(parts.values()), axis=0), "s", "a micro-batch on the device")
@@ -130,7 +159,7 @@ def formula_seconds(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """
     return _device_parts(c, p, 1.0) | {
         "host": _launch_seconds(c, p),
-        "engine": engine.engine_seconds(c, p),
+        "engine": engine_seconds(c, p),
         "sharding": communication.sharded_seconds(c, p),
         "gradients": communication.gradient_seconds(c, p),
         "optimizer": _optimizer_seconds(c, p),
@@ -190,3 +219,41 @@ def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(
         np.where(c.optimizer_offload > 0, crossing * OFFLOADED_BYTES, on_device + crossing * c.paged_bytes)
     )
+
+
+PARTS = {
+    "products": ("products", "traffic"),
+    "attention": ("attention",),
+    "elementwise": ("elementwise",),
+    "loss": ("logits",),
+    "optimizer": ("optimizer",),
+    "launches": ("host",),
+    "layer": ("products", "traffic", "attention", "elementwise", "tail", "host"),
+    "all_reduce": ("gradients",),
+    "all_gather": ("sharding",),
+    "reduce_scatter": ("sharding",),
+}
+"""Parts of a step that each kind of kernel measures."""
+
+
+def lone_parts(kind: str, c: Configs, p: Mapping[str, float], size: Array) -> dict[str, Array]:
+    """Return the seconds of a kernel that is measured alone, by part.
+
+    A layer takes the smooth maximum of its device and host time, as in a step; its parts are weighted by their
+    influence. `size`: bytes of a collective. An all-reduce is two rings.
+    """
+    if kind in ("all_reduce", "all_gather", "reduce_scatter"):
+        ring = communication.ring_seconds(c, p, size=size, devices=c.dp, stride=c.tp)
+        return {"gradients": 2 * ring} if kind == "all_reduce" else {"sharding": ring * c.sharding_scale}
+    if kind == "launches":
+        return {"host": compute.host_seconds(c, p)}
+    seconds = formula_seconds(c, p)
+    if kind != "layer":
+        return {part: seconds[part] for part in PARTS[kind]}
+    import numpy as np
+
+    parts = {part: seconds[part] for part in PARTS[kind] if part != "host"}
+    device, host = np.sum(list(parts.values()), axis=0), compute.host_seconds(c, p)
+    busy = smooth_maximum(device, host, HOST_SHARPNESS)
+    of_device = (device / busy) ** HOST_SHARPNESS
+    return {part: busy * of_device * value / device for part, value in parts.items()} | {"host": busy * (1 - of_device)}

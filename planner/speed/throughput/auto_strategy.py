@@ -10,12 +10,12 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import MOST_OPTIONS
-from planner.quantity.chance import percent_text
+from planner.quantity.interval import percent_text
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import search

@@ -13,7 +13,7 @@ from planner.speed.throughput.probe_evidence import TRANSFER, observed_kind
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
-    from planner.speed.estimator.estimator_query import EstimatorQuery
+    from planner.speed.estimator.network_kind import EstimatorQuery
 
 
 def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: Calibration) -> float:

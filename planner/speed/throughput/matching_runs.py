@@ -8,7 +8,7 @@ from dataclasses import replace
 from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.evidence.training_passes import has_rollouts
+from planner.model.evidence.run_rates import has_rollouts
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import is_same_network
 from planner.model.network.workload import Precision

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import RunRecord
+from planner.model.evidence.run_rates import model_flops_utilization
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import Architecture
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings

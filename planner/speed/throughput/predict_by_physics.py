@@ -15,8 +15,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.frameworks import makers_of, other_maker
 from planner.scenario.job import Job
 from planner.scenario.trainers import GROUPED_SINCE, OLDER_TRANSFORMERS, ExpertProducts, expert_products
-from planner.speed.estimator.estimator_query import EstimatorQuery
-from planner.speed.estimator.network_kind import kind_of_sample
+from planner.speed.estimator.network_kind import EstimatorQuery, kind_of_sample
 from planner.speed.estimator.shared_causes import causes_of
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.image_config_arrays import Described
@@ -35,8 +34,7 @@ from planner.speed.throughput.prediction_notes import (
     source_text,
     training_notes,
 )
-from planner.speed.throughput.probe_contradiction import contradiction_text
-from planner.speed.throughput.probe_evidence import CPU, not_measured, probe_evidence
+from planner.speed.throughput.probe_evidence import CPU, contradiction_text, not_measured, probe_evidence
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:

@@ -24,14 +24,13 @@ from planner.speed.generation.rollout_step import (
 )
 from planner.speed.generation.rollouts import GenerationTime, Rollouts, generation_time
 from planner.speed.memory.device_fit import DeviceFit
-from planner.speed.memory.fullest_moment import Phase
-from planner.speed.memory.rollout_engine import ENGINE_GIB, engine_bytes
+from planner.speed.memory.device_memory import ENGINE_GIB, Phase, engine_bytes
 from planner.speed.physics.accelerator_facts import generation_of
 from planner.speed.physics.planned_text_config import RECOMPUTED
 from planner.speed.throughput.predict_by_physics import LEAST_FACTOR, predict_by_physics, with_least_range
 from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered
+from planner.speed.throughput.prediction_notes import changes_text, memory_text, phases_text
 from planner.speed.throughput.rollout_setup import RolloutQuestion, rollout_question
-from planner.speed.throughput.rollout_text import changes_text, memory_text, phases_text
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration

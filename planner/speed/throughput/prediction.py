@@ -13,7 +13,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
-from planner.speed.estimator.estimator_query import EstimatorQuery
+from planner.speed.estimator.network_kind import EstimatorQuery
 from planner.speed.estimator.shared_causes import Causes
 
 

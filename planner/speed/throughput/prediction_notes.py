@@ -1,9 +1,10 @@
-"""Notes on a prediction: the step's parts, the training, the input, and the network between nodes."""
+"""Notes on a prediction: the step's parts, the training, the input, the network, and the phases of rollouts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.network.training_method import Reference, TrainingMethod
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapter_parameters
@@ -137,3 +138,37 @@ def part_shares(asked: Observation, calibration: Calibration) -> dict[str, float
     shares = kind_of_sample(asked.sample, calibration).model(fitted(calibration), [asked]).place.shares
     whole = sum(float(share[0]) for share in shares.values())
     return {name: float(share[0]) / whole for name, share in shares.items()}
+
+
+LEAST_SHOWN_SHARE = 0.005
+"""Smallest share of a step for which a phase is named."""
+
+
+def shares_text(estimate: RolloutEstimate) -> str:
+    """Return the phases with their shares, the longest first: `generation 62 %, training 30 %, waiting 8 %`."""
+    shares = estimate.shares.items()
+    return ", ".join(
+        f"{name.replace('_', ' ')} {100 * share:.0f} %" for name, share in shares if share >= LEAST_SHOWN_SHARE
+    )
+
+
+def phases_text(estimate: RolloutEstimate) -> str:
+    """Return the seconds of a step and its phases in one line."""
+    return f"a step of {estimate.prompts} prompts takes {estimate.step_seconds:,.3g} s: {shares_text(estimate)}"
+
+
+def memory_text(estimate: RolloutEstimate) -> str:
+    """Return the memory that each phase needs on one device, with its parts."""
+    phases = [
+        f"{need.phase} {need.total_gib:.0f} GiB ({', '.join(f'{name} {gib:.1f}' for name, gib in need.parts.items())})"
+        for need in estimate.memory
+    ]
+    return f"memory per device: {'; '.join(phases)}"
+
+
+def changes_text(estimate: RolloutEstimate) -> str:
+    """Return the seconds of a step under each other setting, and its prompts per second relative to the plan's."""
+    changes = [
+        f"{change.what}: {change.step_seconds:,.3g} s (x{change.prompts_ratio:.2g})" for change in estimate.instead
+    ]
+    return f"a step with other settings: {'; '.join(changes)}"

@@ -11,10 +11,9 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.generation.engine import GIB, EngineCopy, EngineDevice, engine_device
-from planner.speed.generation.lengths import CompletionLengths
-from planner.speed.generation.rollouts import Rollouts
+from planner.speed.generation.rollouts import CompletionLengths, Rollouts
+from planner.speed.memory.device_memory import ENGINE_GIB, SLEEPLESS_SHARE, EngineMemory, engine_memory
 from planner.speed.memory.planned_settings import planned_trainer_memory
-from planner.speed.memory.rollout_engine import ENGINE_GIB, SLEEPLESS_SHARE, EngineMemory, engine_memory
 from planner.speed.memory.states import States, device_states
 
 USABLE = 0.9

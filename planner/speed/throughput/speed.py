@@ -26,7 +26,7 @@ from planner.speed.throughput.evidence_text import measured_line, stated_line
 from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
-from planner.speed.throughput.probe_contradiction import CONTRADICTED_FRACTION, measurement_contradicted
+from planner.speed.throughput.probe_evidence import CONTRADICTED_FRACTION, measurement_contradicted
 
 NARROWEST_FRACTION = 0.02
 """Least half-width of any range: published speeds of one accelerator differ between nodes by 0.6 to 2 %."""

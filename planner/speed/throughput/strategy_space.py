@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from math import isqrt
 
 from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import TrainerMemory, TrainerSettings
 from planner.model.network.workload import WHOLE, Precision, Split, Strategy
 from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
-from planner.quantity.divisors import divisors
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.planned_settings import planned_trainer_memory
@@ -152,3 +152,13 @@ def accumulation(question: StrategyQuestion, replicas: int, micro_batch: int, st
 
 def _powers(largest: int) -> list[int]:
     return [1 << exponent for exponent in range(largest.bit_length()) if 1 << exponent <= largest]
+
+
+def divisors(number: int, *, most: int | None = None) -> list[int]:
+    """Return the divisors of a number of 1 or more that are at most `most`, the smallest first.
+
+    Tries the numbers up to its square root, and none above `most`: each divisor above the root has one below.
+    """
+    low = [n for n in range(1, min(isqrt(number), number if most is None else most) + 1) if number % n == 0]
+    high = [number // n for n in reversed(low) if n * n < number]
+    return low + [n for n in high if most is None or n <= most]

@@ -23,8 +23,9 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.training_method import NEXT_TOKEN, CompletionTokens, MethodSettings
 from planner.model.network.workload import ArchitectureFile
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import CampaignLimits, Plan, Training
+from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.model.prices.price_book import PriceBook
 from planner.scenario.unpublished_power import owning_not_modelled

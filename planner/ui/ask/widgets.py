@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from planner.adapters.documents import parse_model
-from planner.model.currency_codes import MINOR_DIGITS
+from planner.model.currency import MINOR_DIGITS
 from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import Precision
+from planner.model.plan.campaign_limits import MOST_RUNS
 from planner.model.plan.find_filters import Terms
-from planner.model.plan.run_groups import MOST_RUNS
 from planner.present.page.words import Words
 from planner.ui.ask import question
 from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, MachineRow, Start, WeightsChoice

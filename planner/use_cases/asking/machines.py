@@ -10,11 +10,10 @@ from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.answer.audit import Severity
 from planner.model.answer.run_check import RunVerdict
 from planner.model.catalog import Catalog
-from planner.model.hardware.accelerator_name import accelerator_named
+from planner.model.hardware.accelerator_name import accelerator_named, not_modelled
 from planner.model.hardware.machines import Accelerator
-from planner.model.hardware.other_machines import not_modelled
 from planner.model.network.workload import Precision
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.plan import SpotUse
 from planner.model.plan.plan_option import OWN_LOG

@@ -11,9 +11,8 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.stated_training import StatedTraining
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
-from planner.model.network.workload import ArchitectureFile
+from planner.model.network.workload import ArchitectureFile, StatedTraining
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 

@@ -11,8 +11,7 @@ from planner.adapters.documents import parse_model
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.network.stated_training import StatedTraining
-from planner.model.network.workload import Strategy
+from planner.model.network.workload import StatedTraining, Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
 from planner.use_cases.asking.machines import own_cards

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from planner.adapters.bundled_tables import read_upgrades
 from planner.audit.hardware_fixes import hardware_fixes, payback_hours
-from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.run_check import HardwareFix, RunCandidate, RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.evidence.training_passes import has_rollouts, training_passes
+from planner.model.evidence.run_rates import has_rollouts, training_passes
 from planner.model.plan.plan import FlopsConvention
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Basis, FormulaUsed, Quantity, Unit
 from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
 from planner.quantity.recorded_number import recording

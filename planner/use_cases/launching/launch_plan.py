@@ -18,12 +18,12 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.launcher.backends.hosts import Host
-from planner.launcher.bench.bench import BenchSettings, check_spec, spec_of, window_of
+from planner.launcher.bench.bench import check_spec, spec_of, window_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.launch_record import record_by_hand
-from planner.launcher.plan.ancillary_costs import ancillary_costs_of
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.bill import LaunchBill, TimeCaps, bill_of
-from planner.launcher.plan.guard import check_price_again
+from planner.launcher.plan.guard import ancillary_costs_of, check_price_again
 from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import cluster_name, task_of
 from planner.model.base import Frozen, NonNegative

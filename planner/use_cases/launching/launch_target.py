@@ -15,7 +15,8 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError, MissingExtraError
 from planner.launcher.backends.hosts import Host, HostsFile
-from planner.launcher.bench.bench import BenchSettings, allowed_micro_batches, global_batch_of
+from planner.launcher.bench.bench import allowed_micro_batches, global_batch_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.plan.backend import Backend
 from planner.launcher.plan.target import LaunchProvider, Purchase, Reach, Target, parse_target
 from planner.model.catalog import Catalog

@@ -17,17 +17,16 @@ from planner.errors import NodeError, PlannerError
 from planner.launcher.collect.launch_record import probe_of_launch, record_of_launch
 from planner.launcher.collect.probe_record import is_probe
 from planner.launcher.collect.results import collected, read_probes, read_result
-from planner.launcher.drive import submission
+from planner.launcher.drive import gone
 from planner.launcher.drive.campaign import LaunchGroup, Watch, raise_worst
 from planner.launcher.drive.context import utc_now
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.unwritten import fault_text
 from planner.launcher.ledger.entry import LedgerEntry
-from planner.launcher.ledger.instant import boot_instant
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Backend, Launch
 from planner.launcher.plan.guard import LaunchLimits, check_launches
-from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.instant import Instant, boot_instant
 from planner.launcher.plan.target import Reach
 from planner.launcher.plan.task import with_expiry
 from planner.use_cases import runs
@@ -197,7 +196,7 @@ class Launches:
         """
         entry = self.ledger.entry(run_id)
         driver = self.driver(entry.launch)
-        give_up_s = time.monotonic() + submission.settle_limit_s()
+        give_up_s = time.monotonic() + gone.settle_limit_s()
         while entry.open and driver.is_settling(run_id) and time.monotonic() < give_up_s:
             time.sleep(self._poll_s(entry.launch))
             driver.step(run_id)

@@ -17,14 +17,27 @@ from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.baselines import METHODS, baseline_predictions
-from planner.speed.calibration.by_source import macro, macro_errors, parts
-from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
+from planner.speed.calibration.accuracy import (
+    predict_image_rows,
+    predict_text_rows,
+    train_image_folds,
+    train_text_folds,
+)
 from planner.speed.calibration.image_calibration import fit_image_calibration
-from planner.speed.calibration.metrics import error_figures, groups, overall, ranking, regret
+from planner.speed.calibration.metrics import (
+    METHODS,
+    baseline_predictions,
+    error_figures,
+    groups,
+    macro,
+    macro_errors,
+    overall,
+    parts,
+    ranking,
+    regret,
+)
 from planner.speed.calibration.same_measurement import without
 from planner.speed.calibration.scored_rows import ScoredRow
-from planner.speed.calibration.text_accuracy import predict_text_rows, train_text_folds
 from planner.speed.calibration.text_calibration import Each, fit_text_calibration
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.published.evidence import (

@@ -15,8 +15,7 @@ from planner.adapters.evidence import FOLDER, evidence_files, read_measurements
 from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError, StoreError
 from planner.model.catalog import Catalog
-from planner.model.evidence.exclusion import Excluded, exclusion_of, usual_settings
-from planner.model.evidence.measurement import Measurement
+from planner.model.evidence.measurement import Excluded, Measurement, exclusion_of, usual_settings
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.evidence.measured_text_config import observe

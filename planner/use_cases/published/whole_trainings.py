@@ -18,12 +18,11 @@ from planner.errors import PlannerError
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
-from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.source_site import owner_of
-from planner.model.evidence.whole_training import METRICS, Team, TrainingKind, WholeTraining
-from planner.model.plan.practice import Practice
+from planner.model.evidence.whole_training import METRICS, PracticeFit, Team, TrainingKind, WholeTraining
+from planner.model.plan.convergence import Practice
 from planner.model.quantity import Quantity
-from planner.speed.calibration.by_source import wilson_90
+from planner.speed.calibration.metrics import wilson_90
 from planner.speed.calibration.practice_fit import Shortfall, fit_practice
 from planner.use_cases.published.training_plans import plan_of
 

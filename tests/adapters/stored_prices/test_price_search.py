@@ -15,8 +15,7 @@ from planner.adapters.stored_prices.price_filter import PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.cost.cloud.availability import availability
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
-from planner.model.prices.price_list import ListRead
-from planner.model.prices.unread import Unread
+from planner.model.prices.price_list import ListRead, Unread
 from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
 from planner.scenario.price_lists import with_marks
 from planner.scenario.region_groups import is_in

@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 
 from planner.adapters.trainer_logs.trainer_log import Beside
-from planner.model.evidence.training_passes import training_passes
+from planner.model.evidence.run_rates import training_passes
 from planner.speed.physics.planned_config import observed_run
 from planner.speed.throughput.matching_runs import measured_runs, same_workload
 from planner.use_cases.importing.check_run import check_run

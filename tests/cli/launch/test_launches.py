@@ -12,9 +12,8 @@ from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import lasting_output
 from planner.cli.visible_output import visible_output
 from planner.launcher.ledger.entry import LaunchOutcome, State
-from planner.launcher.ledger.instant import boot_instant
 from planner.launcher.plan.backend import Launch, LaunchPhase, NodeStatus
-from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.instant import Instant, boot_instant
 from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching.account_budget import used_usd
 from planner.use_cases.launching.launches import Launches

@@ -17,8 +17,7 @@ import yaml
 from markdown_it import MarkdownIt
 
 from planner.adapters.workspace import catalogs_dir
-from planner.text.table_cells import guarded
-from planner.text.visible_text import visible_text
+from planner.text.visible_text import guarded, visible_text
 
 ROOT = Path(__file__).resolve().parents[3]
 STEERING = "\x1b[2J\x1b]0;owned\x07\x9b31m\x08\x7f\u202e\u200b"

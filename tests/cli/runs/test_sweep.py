@@ -13,7 +13,7 @@ import yaml
 
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import NodeError, StoreError
-from planner.launcher.bench.bench import BenchSettings
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import QUICK_WINDOW, BenchWorkload
 from planner.model.plan.plan import Plan

@@ -12,10 +12,10 @@ import pytest
 
 from planner.cost.cloud.net_price import with_book
 from planner.decide.options.estimate_plan import estimate_plan
+from planner.model.defaults import PriceDefaults
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import FAST_KINDS, Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
-from planner.model.prices.price_defaults import PriceDefaults
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 23)

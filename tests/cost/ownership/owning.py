@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner.cost.ownership.owned_cost import OwnedInputs
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 
 CHECK = OwnedInputs(
     acquisition=Acquisition.PURCHASE,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.cost.ownership.cash_flow import TaxTerms, flows, net_present_value, npv_usd, payback_months
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, recovery_factor
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from tests.cost.ownership.owning import node
 
 PURCHASE: dict[str, Any] = {"network_fraction_of_capex": 0.0, "storage_fraction_of_capex": 0.0, "server_usd": 100_000.0}

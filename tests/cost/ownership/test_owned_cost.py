@@ -17,7 +17,7 @@ from planner.cost.ownership.owned_cost import (
     recovery_factor,
     usd_per_busy_gpu_hour,
 )
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from tests.cost.ownership.owning import CHECK, node
 
 SHARES = st.floats(min_value=0.02, max_value=0.98)

@@ -18,8 +18,8 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.model.answer.reason import ReasonCode, text_of
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
-from planner.model.owning.site import Incentive, IncentiveKind, ResidualPoint, Site
+from planner.model.owning.acquisition import Hold, Incentive, IncentiveKind
+from planner.model.owning.site import ResidualPoint, Site
 from planner.model.plan.plan import Plan
 from tests.bundled import bundled_catalog
 

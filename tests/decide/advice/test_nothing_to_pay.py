@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from planner.quantity.chance import log_deviation
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, log_deviation
 
 
 @pytest.mark.parametrize(

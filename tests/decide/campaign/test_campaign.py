@@ -12,7 +12,8 @@ from planner.decide.campaign.campaign import campaign_option
 from planner.decide.campaign.chances import hours_to, with_chances
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Plan
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 12, 1)

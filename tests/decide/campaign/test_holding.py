@@ -16,7 +16,7 @@ from planner.decide.campaign.chances import with_chances
 from planner.decide.options.estimate_plan import estimate_options
 from planner.errors import InputError
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.prices.price_book import Credit

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from planner.decide.campaign.chances import with_chances
 from planner.decide.outcomes.draws import SAMPLES
 from planner.decide.outcomes.outcomes import Outcomes, drawn_budget
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.local_currency import local_to_usd
+from planner.quantity.cents import local_to_usd
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.decide.campaign.test_chance_both import P4D, TODAY, WON, only, plan_of

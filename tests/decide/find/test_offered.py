@@ -10,7 +10,7 @@ from planner.cost.cloud.availability import availability
 from planner.decide.find.offered import NOT_KNOWN_AVAILABLE, Offered, offered
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
-from planner.model.prices.unread import Unread
+from planner.model.prices.price_list import Unread
 from planner.scenario.price_choice import find_price
 from tests.bundled import bundled_catalog
 

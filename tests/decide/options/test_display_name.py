@@ -11,7 +11,7 @@ from planner.decide.options.display_name import provider_name
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-from planner.model.prices.provider import Provider
+from planner.model.prices.service import Provider
 
 P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1"}
 P5 = {"offer": "aws/p5.48xlarge", "usd_per_hour": 98.32}

@@ -211,7 +211,7 @@ def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
     constants = {constant.name: constant.value for constant in found.constants}
     assert found.correction is not None
     alone = 16 * constants["zero2_ms"] / 1000
-    assert parts["engine"].where == "planner/speed/physics/engine.py: engine_seconds"
+    assert parts["engine"].where == "planner/speed/physics/step.py: engine_seconds"
     assert parts["engine"].times is not None
     assert parts["engine"].seconds / found.correction.factor / parts["engine"].times == pytest.approx(alone)
     assert all(part.name != "engine" for part in explained(catalog, MODELLED).parts), "DDP"

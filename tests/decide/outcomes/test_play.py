@@ -10,7 +10,7 @@ import pytest
 from planner.decide.outcomes.draws import SAMPLES, at_scores, in_strata, scores
 from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, play, side_by_side
 from planner.duration.goodput import Interruptions, losses
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.interval import Interval
 

@@ -14,7 +14,7 @@ from planner.cost.cloud.cost_by_hours import price_range, usd_at
 from planner.decide.outcomes.draws import SAMPLES
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.outcomes.play import PlayedOption, play, side_by_side
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.quantity.interval import Interval
 
 PHI, Z, TAIL = NormalDist().cdf, NormalDist().inv_cdf, NormalDist().inv_cdf(0.95)

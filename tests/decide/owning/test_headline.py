@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.decide.owning.owning_sentence import headline
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from tests.decide.owning.test_year_options import DEAR, OURS, PC, row
 

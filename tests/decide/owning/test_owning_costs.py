@@ -8,7 +8,7 @@ import pytest
 
 from planner.cost.ownership.owned_cost import AnnualCost, OwnedInputs, annual_cost
 from planner.decide.owning.owning_costs import PARTS
-from planner.model.owning.site import Acquisition
+from planner.model.owning.acquisition import Acquisition
 from tests.cost.ownership.owning import node
 
 NODES = {

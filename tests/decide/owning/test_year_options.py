@@ -10,7 +10,7 @@ import pytest
 from planner.decide.owning.year_option import pay_as_you_go, with_chances
 from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import ReasonCode
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 

@@ -8,13 +8,14 @@ from typing import Any
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
 from planner.decide.recommend.compare import compare
-from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.model.answer.documents import CampaignDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.workload import Strategy
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits, Owning
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import Owning
 from planner.model.quantity import Basis, Quantity, Unit
 
 TODAY = date(2026, 11, 21)

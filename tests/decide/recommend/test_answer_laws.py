@@ -16,7 +16,8 @@ from planner.decide.recommend.rank import TIE_FRACTION, TIE_OF_BUDGET, is_feasib
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import Plan, Prefer
+from planner.model.plan.campaign_limits import Prefer
+from planner.model.plan.plan import Plan
 from planner.model.prices.offer import FAST_KINDS
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog

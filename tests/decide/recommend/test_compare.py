@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.decide.recommend.pareto import pareto_front
 from planner.model.network.workload import Split
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from tests.decide.recommend.by_hand import NO_PRICE, TODAY, compared, option, paid_by_credits, quantity, why

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from planner.decide.recommend.instead import quote_request
-from planner.model.plan.plan import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from tests.decide.recommend.by_hand import TODAY, compared, option
 

@@ -9,7 +9,7 @@ import pytest
 from planner.decide.campaign.side_by_side import Hurry
 from planner.decide.recommend.row_notes import at_once_note
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
 from tests.decide.recommend.by_hand import compared, option, quantity

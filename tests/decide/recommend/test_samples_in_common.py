@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.quantity import Quantity, Unit
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog

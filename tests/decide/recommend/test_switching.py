@@ -13,7 +13,7 @@ from planner.decide.recommend.switching import reach_of, switching_rates
 from planner.model.answer.bill import Bill, BillLine, Coverage
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.quantity import Unit
 from tests.decide.recommend.by_hand import option, quantity
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from planner.decide.recommend.rank import chance_of, hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.owning.hold import Hold
-from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
 from tests.decide.recommend.by_hand import option, paid_by_credits, quantity

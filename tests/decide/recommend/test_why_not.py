@@ -13,7 +13,8 @@ from planner.decide.recommend.why_not import reasons_against
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.plan import CampaignLimits, OptionLimits, Plan
+from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.plan import OptionLimits, Plan
 from planner.scenario.places import place_reasons
 from tests.decide.recommend.by_hand import compared, option
 

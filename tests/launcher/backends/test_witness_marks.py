@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.launcher.backends.witness import host_key_in, read_marks, why_not_proven
+from planner.launcher.backends.node_reports import host_key_in, read_marks, why_not_proven
 
 STARTED = {
     "installation": "aaaa",

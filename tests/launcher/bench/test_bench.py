@@ -10,7 +10,8 @@ import pytest
 
 from planner.errors import InputError, NodeError
 from planner.launcher.bench import bench, local
-from planner.launcher.bench.bench import BenchSettings, Talk, benchmark, spec_of
+from planner.launcher.bench.bench import Talk, benchmark, spec_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.model.network.workload import BenchMode, BenchWorkload, Window
 from planner.workloads.batch.micro_batch_probe import probe_of
 from tests.bundled import bundled_catalog

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.launcher.bench.bench import BenchSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.verdict import problems_of
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.model.network.workload import BusyDevice
 from tests.bundled import bundled_catalog
 from tests.launcher.collect.h100 import h100_document

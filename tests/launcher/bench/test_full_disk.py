@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from planner.launcher.bench.bench import BenchSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings
 from planner.launcher.collect.record import record_of
 from planner.model.network.workload import Window
 from tests.bundled import bundled_catalog

@@ -14,7 +14,8 @@ from planner.adapters.catalog import read_run
 from planner.adapters.settings import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NodeError, PlannerError
-from planner.launcher.cloud import aws, cost_explorer, store_results
+from planner.launcher.backends.sky.collect import fetch
+from planner.launcher.cloud import aws, cost_explorer
 from tests.fakes.aws_policy import NEVER, enforce, user_keys
 from tests.fakes.servers import Server
 
@@ -198,7 +199,7 @@ def test_results_that_nodes_pushed_are_collected(cloud, tmp_path, run, prefix):
     push(f"{root}{run}/node-0/start-1/result.json.steps.jsonl", "step\n")
     push(f"{root}{run}/node-1/start-1/spec.node1.json", "spec")
     push(f"{root}{run}-more/node-0/start-1/result.json", "not ours")
-    store_results.fetch(f"s3://planner-runs/{prefix}".rstrip("/"), run, tmp_path / "home")
+    fetch(f"s3://planner-runs/{prefix}".rstrip("/"), run, tmp_path / "home")
     found = {str(path.relative_to(tmp_path / "home")) for path in (tmp_path / "home").rglob("*") if path.is_file()}
     assert found == {
         "start-1/result.json",
@@ -212,7 +213,7 @@ def test_results_that_nodes_pushed_are_collected(cloud, tmp_path, run, prefix):
 def test_a_name_that_no_node_of_ours_would_write_stays_out(cloud, tmp_path, run, name):
     push(f"{run}/{name}", "evil")
     push(f"{run}/node-0/start-1/result.json", "{}")
-    store_results.fetch("s3://planner-runs", run, tmp_path / "home")
+    fetch("s3://planner-runs", run, tmp_path / "home")
     found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
     assert found == ["home/start-1/result.json"]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.launcher.collect.record import record_of
-from planner.model.evidence.run import NodeResult, RunRecord
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import RunRecord
 from planner.use_cases.expectations import expect_from
 from tests.bundled import bundled_catalog
 

@@ -9,12 +9,13 @@ import pytest
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError, NodeError
-from planner.launcher.bench.bench import BenchSettings, LoraSettings, spec_of
+from planner.launcher.bench.bench import spec_of
+from planner.launcher.bench.bench_settings import BenchSettings, LoraSettings
 from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import Probe
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import Checkpointing, Precision
-from planner.workloads.contract.spec import from_json, to_json
+from planner.workloads.contract.spec_reader import from_json, to_json
 from tests.bundled import bundled_catalog
 
 ALIASES = accelerator_aliases()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from planner.launcher.collect.verdict import problems_of
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.use_cases.expectations import expect_from
 from tests.bundled import bundled_catalog
 from tests.launcher.collect.h100 import NAMES, h100_document, h100_record, h100_result

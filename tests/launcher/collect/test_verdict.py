@@ -11,7 +11,8 @@ import pytest
 
 from planner.launcher.collect.expectations import Expected
 from planner.launcher.collect.verdict import problems_of, wrong_speed
-from planner.model.evidence.run import NodeResult, Probe
+from planner.model.evidence.node_shapes import NodeResult
+from planner.model.evidence.run import Probe
 
 MakeResult = Callable[..., dict[str, Any]]
 

@@ -14,7 +14,7 @@ from tests.launcher.combinations.world import FaultyWorld
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.gone.SETTLED_AFTER_S", 300.0)
 
 
 def _ends_as_the_rules_say(row: Combination, world: FaultyWorld) -> None:

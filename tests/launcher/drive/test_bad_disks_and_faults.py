@@ -122,7 +122,7 @@ def test_taking_down_needs_no_ledger_that_can_be_written(driver_of, monkeypatch)
 
 def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock, monkeypatch):
     """The ledger cannot be written, and this machine's time since its boot does not advance: 5 + 2 minutes of looks."""
-    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.gone.SETTLED_AFTER_S", 300.0)
     waited: list[float] = []
     slow = SimpleNamespace(monotonic=lambda: sum(waited), sleep=waited.append)
     monkeypatch.setattr("planner.launcher.drive.drive.time", slow)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.launcher.drive.context import DriveContext
-from planner.launcher.drive.elapsed import billed_seconds
+from planner.launcher.drive.context import DriveContext, billed_seconds
 from planner.launcher.drive.gone import job_was_seen
 from planner.launcher.ledger.entry import Event
 from planner.launcher.ledger.ledger import Ledger

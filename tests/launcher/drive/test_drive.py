@@ -9,7 +9,8 @@ import pytest
 
 from planner.errors import NodeError, RefusedError
 from planner.launcher.drive.campaign import LaunchGroup
-from planner.launcher.drive.drive import COLLECT_PATIENCE, Driver
+from planner.launcher.drive.drive import Driver
+from planner.launcher.drive.steps import COLLECT_PATIENCE
 from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Launched, LaunchPhase, NodeStatus

@@ -10,7 +10,7 @@ import pytest
 
 from planner.errors import NodeError
 from planner.launcher.drive.drive import Driver
-from planner.launcher.drive.submission import ORPHAN_GRACE
+from planner.launcher.drive.gone import ORPHAN_GRACE
 from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import LaunchPhase, NodeStatus

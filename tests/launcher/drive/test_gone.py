@@ -21,7 +21,7 @@ ALIVE, ENDING, DEAD, ABSENT = Sight.ALIVE, Sight.ENDING, Sight.DEAD, Sight.ABSEN
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.gone.SETTLED_AFTER_S", 300.0)
 
 
 def looked_at(*looks: tuple[float, Sight], id: str = "i-1", boot: str = "b") -> KnownMachine:

@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 
 from planner.errors import NodeError
 from planner.launcher.cloud.account import account_of
-from planner.launcher.drive import submission
+from planner.launcher.drive import gone
 from planner.launcher.drive.drive import Driver
 from planner.launcher.ledger.entry import State
 from planner.launcher.ledger.ledger import Ledger
@@ -49,7 +49,7 @@ TARGETS = {
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", PERIOD_S)
+    monkeypatch.setattr("planner.launcher.drive.gone.SETTLED_AFTER_S", PERIOD_S)
 
 
 class Protocol(RuleBasedStateMachine):
@@ -59,7 +59,7 @@ class Protocol(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        assert submission.SETTLED_AFTER_S == PERIOD_S
+        assert gone.SETTLED_AFTER_S == PERIOD_S
         self.folder = Path(tempfile.mkdtemp(prefix="protocol-"))
         self.clock = Clock()
         self.cloud = Cloud(self.clock, self.provider)

@@ -18,7 +18,7 @@ P4D = Target(provider=LaunchProvider.AWS, name="p4d.24xlarge", devices_per_node=
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.gone.SETTLED_AFTER_S", 300.0)
 
 
 @pytest.fixture

@@ -101,7 +101,7 @@ def sets(**environment: str) -> Prepare:
 def waits(**seconds: float) -> Prepare:
     """Return a preparation that sets lengths of waits, by the names of their constants."""
     places = {
-        "SETTLED_AFTER_S": "planner.launcher.drive.submission",
+        "SETTLED_AFTER_S": "planner.launcher.drive.gone",
         "ANSWER_TIMEOUT_S": "planner.launcher.backends.sky.process",
         "SILENCE_S": "planner.time_limits",
         "OPERATION_S": "planner.time_limits",

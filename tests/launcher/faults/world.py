@@ -31,10 +31,10 @@ AMI = "ami-1e749f67"
 QUICK = {
     "planner.use_cases.launching.launches:SKY_POLL_S": 0.1,
     "planner.use_cases.launching.launches:DIRECT_POLL_S": 0.2,
-    "planner.launcher.drive.submission:ORPHAN_GRACE": 0.5,
-    "planner.launcher.drive.submission:SETTLED_AFTER_S": 1.0,
+    "planner.launcher.drive.gone:ORPHAN_GRACE": 0.5,
+    "planner.launcher.drive.gone:SETTLED_AFTER_S": 1.0,
     "planner.launcher.ledger.ledger_file:BUSY_TIMEOUT_S": 0.5,
-    "planner.launcher.drive.drive:COLLECT_PATIENCE": 1.0,
+    "planner.launcher.drive.steps:COLLECT_PATIENCE": 1.0,
 }
 """Waits in seconds, so that a row takes no longer than its processes need to start."""
 LAUNCH = ("launch", "gpt-305m", "--max-usd", "200", "--yes")

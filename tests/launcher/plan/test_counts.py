@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from planner.model.network.architecture import Architecture, Resnet, TextModel, Vit
+from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample, parameters
 from tests.workloads.kinds import KINDS, TINY_MOE, TINY_RESNET, TINY_VIT
@@ -27,7 +28,7 @@ CASES = {
 
 
 def torch_model(document: dict[str, Any]) -> Any:
-    from planner.workloads.contract.spec import architecture_of
+    from planner.workloads.contract.spec_reader import architecture_of
     from planner.workloads.models.registry import model_of
 
     shape = architecture_of(document)

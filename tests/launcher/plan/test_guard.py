@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import RefusedError
-from planner.launcher.plan.ancillary_costs import ancillary_costs_of
 from planner.launcher.plan.backend import Launched
 from planner.launcher.plan.bill import AncillaryCost, LaunchBill, TimeCaps, bill_of, billed_usd
-from planner.launcher.plan.guard import LaunchLimits, check_launches, check_price_again, mismatches
+from planner.launcher.plan.guard import LaunchLimits, ancillary_costs_of, check_launches, check_price_again, mismatches
 from planner.launcher.plan.target import Target
 from tests.launcher.launches import NOON, rate
 

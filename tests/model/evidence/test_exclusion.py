@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.model.evidence.exclusion import Excluded, exclusion_of, usual_settings
-from planner.model.evidence.measurement import Measurement
+from planner.model.evidence.measurement import Excluded, Measurement, exclusion_of, usual_settings
 
 STATED: dict[str, Any] = {
     "id": "a", "source": "a/b", "gpu": "H100-SXM5-80GB", "num_gpus": 16, "gpus_per_node": 8, "seq_len": 4096,

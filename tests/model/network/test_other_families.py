@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import NotFoundError
-from planner.model.network.other_families import missing_for
+from planner.model.network.names import missing_for
 from tests.bundled import bundled_catalog
 
 

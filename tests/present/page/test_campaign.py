@@ -9,7 +9,7 @@ import pytest
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
-from planner.model.owning.hold import Hold
+from planner.model.owning.acquisition import Hold
 from planner.model.quantity import Basis
 from planner.present.page.campaign import CampaignPage
 from planner.present.page.charts import drawn_budget, spend_chart

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from planner.model.evidence.source_site import is_set_aside
-from planner.speed.calibration.by_source import macro, macro_errors, parts, wilson_90
+from planner.speed.calibration.metrics import macro, macro_errors, parts, wilson_90
 from planner.speed.calibration.scored_rows import ScoredRow
 from tests.bundled import text_rows
 

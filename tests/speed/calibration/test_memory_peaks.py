@@ -6,12 +6,12 @@ from statistics import mean, median
 
 import pytest
 
+from benchmarks.memory_peaks import FREE, MemoryPeak, ScoredPeak, calibration_bins, estimate, scaled
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.network.trainer_memory import TrainerMemory
-from planner.speed.calibration.memory_peaks import FREE, MemoryPeak, ScoredPeak, calibration_bins, estimate, scaled
-from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 
 
 @pytest.fixture(scope="module")

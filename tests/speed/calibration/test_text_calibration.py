@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.adapters.evidence import read_calibration
-from planner.speed.calibration.text_accuracy import train_text_folds
+from planner.speed.calibration.accuracy import train_text_folds
 from planner.speed.calibration.text_calibration import fingerprint, refitted
 from planner.speed.estimator.text_fit import TextProblem, fit_text, model_text_step, prior_text_fit, text_sample
 from planner.speed.physics.config_arrays import from_rows

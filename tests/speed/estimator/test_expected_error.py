@@ -14,9 +14,8 @@ from planner.speed.estimator.expected_error import (
     expected_error,
     groups_of,
 )
-from planner.speed.physics.accelerator_facts import accelerator_facts
+from planner.speed.physics.accelerator_facts import accelerator_facts, format_of, formats_of
 from planner.speed.physics.config_arrays import Configs, from_rows
-from planner.speed.physics.number_format import format_of, formats_of
 from planner.speed.physics.planned_text_config import labels_of
 from tests.bundled import bundled_catalog
 from tests.speed.estimator.test_estimator_laws import small_config

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from planner.speed.estimator.robust_fit import RobustProblem
+from planner.speed.estimator.fit_sample import RobustProblem
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from planner.speed.estimator.robust_fit import RobustProblem
+from planner.speed.estimator.fit_sample import RobustProblem
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array

@@ -12,7 +12,7 @@ from planner.adapters.bundled_tables import read_image_networks
 from planner.adapters.catalog import accelerator_aliases
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
+from planner.speed.calibration.accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.image_calibration import fit_image_calibration
 from planner.speed.calibration.text_calibration import fingerprint
 from planner.speed.estimator.fit_sample import Fit

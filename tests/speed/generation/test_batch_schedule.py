@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.speed.generation.engine import DECODING, TRAINERS_OWN, EngineCopy
-from planner.speed.generation.lengths import CompletionLengths
-from planner.speed.generation.rollouts import Rollouts, batch_schedule, generation_time
+from planner.speed.generation.rollouts import CompletionLengths, Rollouts, batch_schedule, generation_time
 from tests.speed.generation.test_decoding import DENSE, DEVICE
 
 LENGTHS = CompletionLengths(900.0, 4096.0)

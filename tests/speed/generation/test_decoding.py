@@ -6,8 +6,15 @@ from hypothesis import strategies as st
 
 from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.network.flops import matmul_parameters, parameters
-from planner.speed.generation.decoding import decoding_step, prompt_seconds
-from planner.speed.generation.engine import DECODING, TRAINERS_OWN, EngineConstants, EngineCopy, EngineDevice
+from planner.speed.generation.engine import (
+    DECODING,
+    TRAINERS_OWN,
+    EngineConstants,
+    EngineCopy,
+    EngineDevice,
+    decoding_step,
+    prompt_seconds,
+)
 
 SHAPE = {
     "layers": 10, "hidden": 1000, "heads": 10, "kv_heads": 2, "head_dim": 100, "mlp": "swiglu", "norm": "rmsnorm",

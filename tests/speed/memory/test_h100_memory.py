@@ -19,11 +19,11 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import layer_activation_bytes
 from planner.network.families.known_families import family_of
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.device_fit import fits_device
-from planner.speed.memory.fullest_moment import DeviceMemory
+from planner.speed.memory.device_memory import DeviceMemory
 from planner.speed.memory.memory import device_memory, head_gradient_bytes
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within
 from planner.use_cases.expectations import has_fused_norms
 from tests.bundled import bundled_catalog
 

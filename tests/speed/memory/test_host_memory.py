@@ -12,7 +12,7 @@ from planner.model.catalog import Catalog
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit, fit
-from planner.speed.memory.host_memory import waiting_gib
+from planner.speed.memory.device_memory import waiting_gib
 from tests.speed.throughput.asking import asked
 
 PARAMETERS = 70_553_706_496

@@ -17,10 +17,10 @@ from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimiz
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import PossibleNeed, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import MOST_SAMPLES, fits_device, largest_micro_batch, usable_gib
-from planner.speed.memory.fullest_moment import DeviceMemory, Phase
+from planner.speed.memory.device_memory import DeviceMemory, Phase
 from planner.speed.memory.memory import device_memory, device_parts
+from planner.speed.memory.planned_settings import PossibleNeed, alternatives, chance_within, size_for
 from planner.speed.memory.states import state_bytes_per_parameter
 
 

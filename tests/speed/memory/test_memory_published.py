@@ -16,10 +16,10 @@ from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes
-from planner.speed.memory.chance import PossibleNeed, chance_within, factor_for
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, DeviceMemory
+from planner.speed.memory.device_memory import CONTEXT_GIB, DeviceMemory
 from planner.speed.memory.memory import device_memory
+from planner.speed.memory.planned_settings import PossibleNeed, chance_within, factor_for
 
 GIB = 2**30
 

@@ -9,9 +9,8 @@ from planner.model.network.training_method import Generation, MethodSettings
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.constants import FITTED
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, GIB, Phase
+from planner.speed.memory.device_memory import CONTEXT_GIB, ENGINE_GIB, GIB, SLEEPLESS_SHARE, Phase, engine_bytes
 from planner.speed.memory.memory import device_parts
-from planner.speed.memory.rollout_engine import ENGINE_GIB, SLEEPLESS_SHARE, engine_bytes
 from planner.use_cases.catalogs import open_catalog
 
 DEVICE_GIB = 80.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.memory_reports import OTHER_VALUES, MemoryReport, predicted, score_reports
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.hardware.machines import Accelerator
@@ -20,7 +21,6 @@ from planner.model.network.trainer_memory import (
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import TRAINERS, habits_of
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.calibration.memory_reports import OTHER_VALUES, MemoryReport, predicted, score_reports
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from planner.speed.physics import compute, layer_work
+from planner.speed.physics import compute, part_formula
 from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, host_layers
 
 
@@ -77,5 +77,5 @@ def test_orthogonal_adapters_multiply_weights_by_weights(recompute: float, times
 def test_only_adapters_are_stepped_and_reduced() -> None:
     """12 layers x rank 16 x 7,168 numbers over the network's parameters."""
     c = configs(**BESIDE_QUERY_AND_DOWN)
-    assert float(layer_work.trained_share(c)[0]) == pytest.approx(12 * 16 * 7168 / float(c.parameters[0]))
-    assert float(layer_work.trained_share(configs())[0]) == 1.0
+    assert float(part_formula.trained_share(c)[0]) == pytest.approx(12 * 16 * 7168 / float(c.parameters[0]))
+    assert float(part_formula.trained_share(configs())[0]) == 1.0

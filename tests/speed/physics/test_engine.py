@@ -13,10 +13,9 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
-from planner.speed.physics.engine import engine_seconds
 from planner.speed.physics.parameters import ABSENT
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
-from planner.speed.physics.step import step
+from planner.speed.physics.step import engine_seconds, step
 from tests.bundled import bundled_catalog
 from tests.speed.physics.decoder_configs import PRIORS, configs
 

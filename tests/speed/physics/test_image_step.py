@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
-from planner.model.network.architecture import Resnet, Vit
+from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.image_estimator import estimate_images
+from planner.speed.estimator.image_fit import estimate_images
 from planner.speed.physics.image_config_arrays import Described, gather
-from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.image_step import counted_bytes, image_step
 from planner.speed.physics.observation import Labels, Observation
-from planner.speed.physics.planned_image_config import planned_image_config
+from planner.speed.physics.parameters import IMAGE_PARAMETERS
+from planner.speed.physics.planned_config import planned_image_config
 from planner.speed.physics.planned_text_config import labels_of
 from tests.bundled import bundled_catalog
 

@@ -7,7 +7,7 @@ import pytest
 from planner.model.answer.reason import Reason
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import TrainerSettings
-from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
+from planner.speed.physics.planned_text_config import planned_attention, planned_trainer
 from planner.speed.physics.step import step
 from tests.bundled import bundled_catalog
 from tests.speed.physics.decoder_configs import PRIORS, configs, described

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from planner.model.answer.formula_used import FormulaUsed
+from planner.model.quantity import FormulaUsed
 from planner.quantity.formula_text import printed
 from planner.quantity.recorded_number import recording
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.physics import communication, compute, engine, layer_work, step
+from planner.speed.physics import communication, compute, part_formula, step
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.part_formula import recorded_configs, recorded_constants
 from tests.bundled import bundled_catalog, text_rows
 from tests.formula_evaluation import evaluated
 
-MODULES = (layer_work, compute, communication, engine, step)
+MODULES = (part_formula, compute, communication, step)
 CONSTANTS = [
     pytest.param(module, name, id=f"{module.__name__.rsplit('.', 1)[-1]}.{name}")
     for module in MODULES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.speed.physics import communication, compute, layer_work
+from planner.speed.physics import communication, compute, part_formula
 from planner.speed.physics.accelerator_facts import accelerator_facts, peak_flops, power_budget
 from planner.speed.physics.config_arrays import GENERATIONS, from_rows
 from planner.speed.physics.step import smooth_maximum, step
@@ -89,7 +89,7 @@ def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
     shares = []
     for tokens in (1, 10):
         c = configs(micro_batch=tokens)
-        useful = 2 * layer_work.micro_tokens(c) * layer_work.layer_matrices(c)
+        useful = 2 * part_formula.micro_tokens(c) * part_formula.layer_matrices(c)
         shares.append(float((compute.wasted_flops(c, PRIORS) / useful)[0]))
     assert shares[1] == pytest.approx(shares[0] / 10)
 

@@ -19,8 +19,12 @@ from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
-from planner.speed.throughput.probe_contradiction import measurement_contradicted
-from planner.speed.throughput.probe_evidence import OTHER_MACHINE_DEVIATION, TRANSFER, not_measured
+from planner.speed.throughput.probe_evidence import (
+    OTHER_MACHINE_DEVIATION,
+    TRANSFER,
+    measurement_contradicted,
+    not_measured,
+)
 from tests.speed.throughput.asking import asked
 
 TRAININGS = ("gpt-305m", "qwen3-0.6b", "llama3-8b")

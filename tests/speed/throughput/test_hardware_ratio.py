@@ -9,7 +9,7 @@ import pytest
 from planner.errors import InputError
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
-from planner.speed.throughput.hardware_ratio import hardware_ratio
+from planner.speed.throughput.scaling_table import hardware_ratio
 from tests.bundled import bundled_catalog
 
 TUNED = BenchMode.TUNED

@@ -13,7 +13,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.speed.generation.rollout_step import SWITCH_SECONDS
 from planner.speed.throughput.fastest_strategy import fastest
-from planner.speed.throughput.rollout_text import phases_text
+from planner.speed.throughput.prediction_notes import phases_text
 from planner.speed.throughput.speed import Speed
 from tests.speed.throughput.asking import asked
 

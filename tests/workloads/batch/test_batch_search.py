@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.model.evidence.run import Probe
-from planner.workloads.batch.batch_search import BatchSearch, allowed_sizes, search_micro_batch
+from planner.workloads.batch.prober import BatchSearch, allowed_sizes, search_micro_batch
 
 POWERS = [2**power for power in range(13)]
 ANY = list(range(1, 65))

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.workloads.batch.batch_search import allowed_sizes
 from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW
-from planner.workloads.batch.prober import Prober, accumulation_of
+from planner.workloads.batch.prober import Prober, accumulation_of, allowed_sizes
 
 SPEC: dict[str, Any] = {"workload": "made-up", "micro_batch": 4, "grad_accumulation": 16, "calibrate": True, "seed": 0}
 

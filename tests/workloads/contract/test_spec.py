@@ -3,7 +3,8 @@ import sys
 
 import pytest
 
-from planner.workloads.contract.spec import SpecError, from_json, read, to_json
+from planner.workloads.contract.spec import SpecError
+from planner.workloads.contract.spec_reader import from_json, read, to_json
 
 LORA = {"rank": 4, "alpha": 8.0, "targets": ["query", "value"]}
 

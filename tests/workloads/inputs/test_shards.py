@@ -16,7 +16,8 @@ import torch
 from planner.cli.main import run
 from planner.launcher.collect.record import record_of
 from planner.workloads.contract.failure import RunError
-from planner.workloads.contract.spec import Spec, SpecError, from_json
+from planner.workloads.contract.spec import Spec, SpecError
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.inputs.shard_data import ShardTokens
 from planner.workloads.inputs.shards import open_shards
 

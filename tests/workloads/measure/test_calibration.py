@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from planner.launcher.collect.verdict import problems_of
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.workloads.measure.calibration import ON_CPU, CalibrationPlan, calibrate
 from planner.workloads.strategies.precision import PrecisionContexts
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW
-from planner.workloads.contract.spec import from_json
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.measure.loop import observed_samples
 from planner.workloads.strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
 from tests.workloads.kinds import of_kind

@@ -9,7 +9,7 @@ import pytest
 
 from planner.launcher.collect.record import record_of
 from planner.launcher.collect.verdict import problems_of
-from planner.model.evidence.run import NodeResult
+from planner.model.evidence.node_shapes import NodeResult
 from planner.workloads.measure import telemetry
 from planner.workloads.measure.telemetry import Telemetry, device_facts, joined, open_telemetry
 from tests.launcher.collect.h100 import h100_document, h100_record

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from planner.workloads.contract.failure import RunError
-from planner.workloads.contract.spec import from_json
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.models import float8
 from planner.workloads.models.registry import build_on_meta
 

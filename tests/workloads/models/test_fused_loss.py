@@ -6,9 +6,10 @@ import torch.nn.functional as F  # noqa: N812
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.workloads.contract.spec import SpecError, from_json
+from planner.workloads.contract.spec import SpecError
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.models.base import NO_TARGET
-from planner.workloads.models.fused_loss import fused_loss
+from planner.workloads.models.decoder import fused_loss
 from planner.workloads.probe.attention_trial import CANNOT_RUN_S, fastest_of
 from tests.workloads.test_options import one_step
 

@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from planner.workloads.contract.spec import from_json
+from planner.workloads.contract.spec_reader import from_json
 from planner.workloads.inputs.tokens import SyntheticTokens, sequence
 from planner.workloads.models.layers import AttentionLayer
 from planner.workloads.models.registry import build_on_meta, count_parameters

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from planner.launcher.backends.sky.phase import UNDER_WAY
-from planner.launcher.backends.sky.worker.plain_text import plain
-from planner.launcher.backends.sky.worker.status import with_reason
+from planner.launcher.backends.sky.worker.status import plain, with_reason
 
 JsonObject = dict[str, Any]
 LAST_REQUESTS = 200

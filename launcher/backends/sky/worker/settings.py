@@ -1,11 +1,15 @@
-"""Joins a launch's settings with the user's own SkyPilot settings, so that no cap of the launch is lost. Pure."""
+"""Submits launches to SkyPilot, with settings joined with the user's own so that no cap of the launch is lost."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from planner.launcher.backends.sky.worker.status import plain
 
 AT_BOOT = "aws.post_provision_runcmd"
 CONTROLLER = "jobs.controller"
@@ -17,7 +21,7 @@ ENDS_THE_SHUTDOWN = re.compile(
 )
 """Commands that change or cancel a planned shutdown."""
 MOST_CONTROLLER = {"cpus": 4.0, "memory": 16.0, "disk_size": 256.0}
-"""Largest controller of managed jobs that the bill covers, an m6i.xlarge (launcher/plan/ancillary_costs.py)."""
+"""Largest controller of managed jobs that the bill covers, an m6i.xlarge (launcher/plan/bill.py)."""
 FREE_CONTROLLER = ("infra", "cloud", "region", "zone", "autostop", "use_spot", "labels", "image_id")
 """Controller settings that change its price by no more than the bill's factor for the most expensive region."""
 MINUTES = {"": 1.0, "m": 1.0, "h": 60.0, "d": 1440.0, "w": 10080.0}
@@ -122,3 +126,60 @@ def _paths(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     elif isinstance(value, list):
         for below in value:
             yield from _paths(below, path)
+
+
+JsonObject = dict[str, Any]
+DRY_RUN = "planner-dry-run"
+
+
+def dry_run(task: JsonObject, config: list[str]) -> str:
+    """Let SkyPilot check and price the launch. Return the table that it prints.
+
+    The dry run has its own name: SkyPilot's server stores it as a launch, and ours must not look launched.
+    """
+    import sky
+
+    with _configured(config):
+        request = sky.launch(_task(task), cluster_name=DRY_RUN, dryrun=True)
+        shown = io.StringIO()
+        sky.stream_and_get(request, output_stream=shown)
+    return plain(shown.getvalue())
+
+
+def check_settings(config: list[str]) -> None:
+    """Raise SettingError if the user's own SkyPilot settings would drop a cap of the launch."""
+    with _configured(config):
+        pass
+
+
+def submit(task: JsonObject, cluster: str, config: list[str], managed: bool) -> str:
+    """Hand the launch to SkyPilot's server, which continues by itself. Return the id of the request."""
+    import sky
+    from sky import jobs
+
+    with _configured(config):
+        if managed:
+            return str(jobs.launch(_task(task), name=cluster))
+        return str(sky.launch(_task(task), cluster_name=cluster))
+
+
+def _task(config: JsonObject) -> Any:
+    import sky
+
+    return sky.Task.from_yaml_config(config)
+
+
+@contextlib.contextmanager
+def _configured(settings: list[str]) -> Iterator[None]:
+    """Add `a.b=value` settings, joined with the user's own, to SkyPilot's configuration for one launch."""
+    from sky import skypilot_config
+
+    skypilot_config.reload_config()  # the files may have changed since the last question
+    settings = joined(settings, skypilot_config.get_nested((), None) or {})
+    if settings:
+        skypilot_config.apply_cli_config(settings)
+    try:
+        yield
+    finally:
+        if settings:
+            skypilot_config.reload_config()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
-from planner.launcher.backends.sky.worker.plain_text import plain
+
+def plain(text: str) -> str:
+    """Remove colours and cursor movements from what SkyPilot prints."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
+
 
 JsonObject = dict[str, Any]
 LAST_WORDS = 12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.launcher.backends.sky.identity import identities
+from planner.launcher.backends.sky.launch_config import identities
 from planner.launcher.plan.target import LaunchProvider, Target
 from tests.launcher.launches import launch_of
 

@@ -18,8 +18,8 @@ import pytest
 from planner.errors import InputError, NodeError
 from planner.launcher.backends.sky import process as process_module
 from planner.launcher.backends.sky.catalog import CATALOG, own_catalog
+from planner.launcher.backends.sky.collect import copy_results
 from planner.launcher.backends.sky.process import SkyProcess, SkyRefusalError
-from planner.launcher.backends.sky.rsync import copy_results
 from planner.launcher.plan.target import LaunchProvider, Target
 
 STANDIN = """

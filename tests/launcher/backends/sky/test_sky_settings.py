@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from planner.launcher.backends.sky.refusals import SETTING_ERROR, setting_refusal
+from planner.launcher.backends.sky.phase import SETTING_ERROR, setting_refusal
 from planner.launcher.backends.sky.worker.settings import SettingError, joined
 
 OURS = 'aws.post_provision_runcmd=["shutdown -h +65"]'
@@ -112,11 +112,11 @@ def test_a_setting_that_would_drop_a_cap_is_refused(own, said):
 ASKS = """
 import json, sys
 from sky import skypilot_config
-from planner.launcher.backends.sky.worker import launch
+from planner.launcher.backends.sky.worker import settings
 try:
-    launch.check_settings(json.loads(sys.argv[1]))
+    settings.check_settings(json.loads(sys.argv[1]))
     print("nothing is wrong")
-    with launch._configured(json.loads(sys.argv[1])):
+    with settings._configured(json.loads(sys.argv[1])):
         print(json.dumps(skypilot_config.get_nested(("aws", "post_provision_runcmd"), None)))
     print(json.dumps(skypilot_config.get_nested(("aws", "post_provision_runcmd"), None)))
 except Exception as error:

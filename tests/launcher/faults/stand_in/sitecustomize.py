@@ -80,7 +80,7 @@ def _clocks(module: ModuleType) -> None:
     if module.__name__ == "planner.launcher.drive.context":
         now: Callable[[], Any] = vars(module)["utc_now"]
         vars(module)["utc_now"] = lambda: now() + timedelta(hours=sum(CLOCK_H))
-    if module.__name__ == "planner.launcher.ledger.instant" and (BOOT or AWAKE_S):
+    if module.__name__ == "planner.launcher.plan.instant" and (BOOT or AWAKE_S):
         instant: Callable[[], Any] = vars(module)["boot_instant"]
 
         def elsewhere() -> Any:
@@ -113,7 +113,7 @@ def change(module: ModuleType) -> None:
 NAMES = {key.partition(":")[0] for key in [*SETTINGS, AT]} | {
     LEDGER,
     "planner.launcher.drive.context",
-    "planner.launcher.ledger.instant",
+    "planner.launcher.plan.instant",
 }
 
 
