@@ -101,6 +101,8 @@ def _term_usd(bin_: Bin, hours: float) -> float:
     if bin_.usd_per_hour == 0:
         return 0.0
     if not bin_.blocks:
+        if bin_.least_hours == 0:
+            return bin_.usd_per_hour * hours
         costs = []
         for terms in range(1, 2 + math.ceil(hours / bin_.least_hours)):
             after = max(0.0, hours - terms * bin_.least_hours)
