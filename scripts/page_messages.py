@@ -21,7 +21,8 @@ from planner.present.columns.registry import columns_of, offered_columns
 from planner.present.columns.table_column import OptionTable
 from planner.present.columns.year_columns import YearTable, year_columns
 from planner.present.facts import QUANTITIES, SHORT_REASONS
-from planner.present.page.sentence_forms import PHRASES, SENTENCES
+from planner.present.page.phrase_forms import PHRASES
+from planner.present.page.sentence_forms import SENTENCES
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE, TERMS
 from planner.present.report.report import reading_notes
 from planner.ui.ask.question import FORM_FIX

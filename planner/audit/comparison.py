@@ -18,7 +18,8 @@ from planner.model.answer.audit import (
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
-from planner.scenario.training_setup import Agreement, differences, setup_of_run, setup_texts
+from planner.scenario.recorded_setup import setup_of_run
+from planner.scenario.training_setup import Agreement, differences, setup_texts
 
 NEEDED = ("precision", "global_batch")
 """Settings that a comparison needs to know, even if no run states them."""

@@ -16,8 +16,9 @@ from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.frameworks import planned_family
+from planner.scenario.recorded_setup import frozen_of
 from planner.scenario.samples import count_samples
-from planner.scenario.training_setup import TrainingSetup, frozen_of
+from planner.scenario.training_setup import TrainingSetup
 
 
 @dataclass(frozen=True)

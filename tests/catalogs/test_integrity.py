@@ -15,7 +15,7 @@ from planner.adapters.catalog import ALIASES, Alias
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import catalogs_dir, examples_dir
-from planner.cost.ownership.owned_inputs import resolve_site
+from planner.cost.ownership.resolve_site import resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.evidence.run import RunRecord
 from planner.model.figure import Figure

@@ -20,15 +20,8 @@ from planner.model.network.workload import Method, Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import expand
 from planner.scenario.job import resolve_job
-from planner.scenario.training_setup import (
-    Agreement,
-    TrainingSetup,
-    agrees_where_stated,
-    differences,
-    setup_of_benchmark,
-    setup_of_run,
-    setup_texts,
-)
+from planner.scenario.recorded_setup import setup_of_benchmark, setup_of_run
+from planner.scenario.training_setup import Agreement, TrainingSetup, agrees_where_stated, differences, setup_texts
 from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from tests.bundled import owned_catalog
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import (
@@ -14,19 +13,26 @@ from planner.cost.cloud.bill_lines import (
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import BillingTerms, billing_text, priced_hours, sold_hours, usable_hours
+from planner.cost.cloud.billing_terms import usable_hours
+from planner.cost.cloud.bought_hours import (
+    after_term_line,
+    beyond_window_line,
+    bought_usd,
+    dearer_hours,
+    sold_range,
+    unused_line,
+)
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
 from planner.quantity.conversion import derived, interval
-from planner.quantity.formula import named, stated
+from planner.quantity.formula import named
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 PRACTICE = "practice: beyond benchmark speed"
-COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "unused (minimum, rounding or term)"
-AFTER_TERM = "dearer after its term"
-COMMITMENT, BEYOND = "commitment already bought", "beyond its window (cannot be had)"
+COMPUTE, LOST = "compute", "stalls, checkpoints, interruptions"
+COMMITMENT = "commitment already bought"
 NOT_COUNTED = ("waiting for capacity", "taxes", "requests to storage")
 
 
@@ -179,24 +185,24 @@ def _rent(
         for runs in work.by_set:
             needed = sum_of([billed_hours, failed]).scaled(runs)
             needed = Interval.exact(needed.value * work.longer) if terms.blocks else needed
-            of_sets[runs] = _sold(needed, terms)
-            dearer = sum_of([dearer, _dearer(needed, terms).scaled(work.by_set[runs] * rates.nodes)])
+            of_sets[runs] = sold_range(needed, terms)
+            dearer = sum_of([dearer, dearer_hours(needed, terms).scaled(work.by_set[runs] * rates.nodes)])
         bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
     else:
-        bought = sum_of([_sold(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
+        bought = sum_of([sold_range(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
     bought = named("bought_node_hours", bought, "node-h")
     used_node_hours = named("used_node_hours", sum(entry.quantity for entry in entries), "node-h")
     unused = bought.value - used_node_hours
     rent = (sum_of([bought, dearer]) if dearer.high > 0 else bought).times(price)
     whole = usable = None
     if unused > 1e-9 * bought.value:
-        entries.append(_unused(unused, rates, bought_hours=bought.value))
+        entries.append(unused_line(unused, rates, bought_hours=bought.value))
         counted = [(work.by_set[runs] * rates.nodes, hours.value) for runs, hours in of_sets.items()]
-        whole = _bought_usd(rent, training, rates, counted) if counted else None
+        whole = bought_usd(rent, training, rates, counted) if counted else None
     if dearer.value > 0:
-        entries.append(_after_term(dearer.value, rates))
+        entries.append(after_term_line(dearer.value, rates))
     if terms.ends and unused < -1e-9 * bought.value:
-        entries.append(_not_to_be_had(-unused, rates))
+        entries.append(beyond_window_line(-unused, rates))
     if terms.ends:
         usable = min(usable_hours(hours.value) * work.waves / runs for runs, hours in of_sets.items())
     return Rent(entries, rent, rent, whole, usable)
@@ -246,58 +252,3 @@ def _committed(entries: list[UnroundedLine], rates: BillRates) -> Rent:
         COMMITMENT, off, hours, "node-h", None, (rates.price,), source, currency=rates.price_currency
     )  # currency of the hours that it subtracts
     return Rent([*entries, credit], Interval.exact(0.0), used)
-
-
-def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> UnroundedLine:
-    usd = named(UNUSED, node_hours * interval(rates.price, Unit.USD_PER_HOUR).value, "USD", "bought and not used")
-    source = (
-        f"{bought_hours:,.5g} node-h are bought: {billing_text(rates.terms)}; {node_hours:,.5g} of them are left; "
-        f"{rates.price.source}"
-    )
-    return UnroundedLine(
-        UNUSED, Interval.exact(usd), node_hours, "node-h", rates.price.value, (rates.price,), source,
-        currency=rates.price_currency,
-    )  # fmt: skip
-
-
-def _after_term(priced: float, rates: BillRates) -> UnroundedLine:
-    """Bill the surcharge of hours on demand after a term, given in node-hours at the price of the term."""
-    price, terms = interval(rates.price, Unit.USD_PER_HOUR).value, rates.terms
-    surcharge, hours = price * (terms.after_factor - 1), priced / (terms.after_factor - 1)
-    source = (
-        f"{hours:,.5g} node-h after the term, on demand at {price * terms.after_factor:,.5g} USD/h instead of "
-        f"{price:,.5g}; {rates.price.source}"
-    )
-    usd = named(AFTER_TERM, hours * surcharge, "USD", "hours on demand cost more than those of the term")
-    return UnroundedLine(
-        AFTER_TERM, Interval.exact(usd), hours, "node-h", surcharge, (rates.price,), source,
-        currency=rates.price_currency,
-    )  # fmt: skip
-
-
-def _dearer(hours: Interval, terms: BillingTerms) -> Interval:
-    """Return the surcharge after a term, in hours at the price of the term."""
-    return Interval(*(priced_hours(each, terms) - sold_hours(each, terms) for each in hours))
-
-
-def _not_to_be_had(node_hours: float, rates: BillRates) -> UnroundedLine:
-    """Subtract the hours that the work would take beyond the end of its window."""
-    usd = -node_hours * interval(rates.price, Unit.USD_PER_HOUR).value
-    source = f"{billing_text(rates.terms)}; the work takes {node_hours:,.5g} node-h more; {rates.price.source}"
-    return UnroundedLine(
-        BEYOND, Interval.exact(usd), -node_hours, "node-h", rates.price.value, (rates.price,), source,
-        currency=rates.price_currency,
-    )  # fmt: skip
-
-
-def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, bought: Sequence[tuple[int, float]]) -> Quantity:
-    """Return the USD of the purchase: for each entry, a number of machines and hours for each."""
-    hours = " + ".join(f"{machines} x {each:g} h" for machines, each in bought)
-    product = f"({hours})" if len(bought) > 1 else hours
-    source = f"{product} x {rates.price.value:g} USD/h: {billing_text(rates.terms)}; {rates.price.source}"
-    return derived(rent, Unit.USD, training, rates.price, source=source)
-
-
-def _sold(hours: Interval, terms: BillingTerms) -> Interval:
-    value, low, high = (sold_hours(each, terms) for each in hours)
-    return Interval(stated("sold_hours", value, "h", billing_text(terms)), low, high)  # the seller's own sizes

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 from planner.cost.ownership.lead_time import lead_time
-from planner.cost.ownership.owned_cost import OwnedInputs
-from planner.cost.ownership.resolved_site import ResolvedSite, resale_share, with_grants
-from planner.cost.power.circuit import node_rated_kw
+from planner.cost.ownership.resolved_site import resale_share
 from planner.cost.power.country import country_of
 from planner.cost.power.electricity import demand_charge, electricity, includes_power, pue
 from planner.model.catalog import Catalog
@@ -18,62 +14,11 @@ from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
-from planner.quantity.formula import stated
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 YEAR_BY_YEAR = 1.0
 """Years over which a machine at the end of its life is considered."""
-
-
-@dataclass(frozen=True)
-class NoOwningCost:
-    """Reason why the full cost of owning is unknown, and what would help."""
-
-    reason: str
-
-
-def resolve_site(
-    site: Site,
-    node: Node,
-    accelerator: Accelerator,
-    plan: Plan,
-    catalog: Catalog,
-    *,
-    training_power: Quantity | None = None,
-) -> ResolvedSite | NoOwningCost:
-    """Return every input of one node's cost, or why one of them is unknown.
-
-    `training_power` is a node's power in this plan's training, if known better than from the site.
-    """
-    rated_kw = node_rated_kw(site, node)
-    if rated_kw is None:
-        return NoOwningCost(f"the site {site.id} names no rated power: give rated_kw")
-    collected = _Inputs(site, plan, catalog)
-    missing = collected.capital(accelerator)
-    if missing is not None:
-        return NoOwningCost(f"the site {site.id}: {missing}")
-    collected.keeping()
-    collected.place(rated_kw)
-    collected.power(node, rated_kw, training_power)
-    collected.use(node, accelerator)
-    values = {
-        name: stated(name, quantity.value, quantity.unit.value, quantity.source)
-        for name, quantity in collected.quantities.items()
-    }
-    absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in values}
-    acquisition = site.acquisition
-    assert acquisition is not None, "capital() returns what is missing"
-    inputs = OwnedInputs(**absent | values | {"acquisition": acquisition, "gpus": node.accelerators})  # type: ignore[arg-type]
-    return ResolvedSite(
-        site=site,
-        inputs=with_grants(site, inputs),
-        quantities=collected.quantities,
-        defaults=tuple(collected.defaults),
-        curve=collected.curve,
-        age_years=collected.age_years,
-        notes=tuple(collected.notes),
-    )
 
 
 SWITCHED_OFF = "assumed to be switched off when it does not train (idle_kw states what it draws at rest)"
@@ -85,7 +30,7 @@ def operates_rack(site: Site) -> bool:
     return site.room is None or site.rack_kw is not None
 
 
-class _Inputs:
+class CollectedInputs:
     """Collected inputs of one site. A field that is never set is 0: the site has no such cost."""
 
     def __init__(self, site: Site, plan: Plan, catalog: Catalog) -> None:

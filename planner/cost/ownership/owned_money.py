@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year, usd_per_busy_gpu_hour
-from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
+from planner.cost.ownership.resolve_site import NoOwningCost, resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.electricity import electricity, pue
 from planner.cost.power.energy import energy_usd

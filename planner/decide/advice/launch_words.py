@@ -13,7 +13,8 @@ from planner.model.network.workload import WHOLE, Checkpointing, Strategy
 from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import ANY_REGION
-from planner.scenario.training_setup import agrees_where_stated, setup_of_benchmark
+from planner.scenario.recorded_setup import setup_of_benchmark
+from planner.scenario.training_setup import agrees_where_stated
 from planner.speed.throughput.matching_runs import asked_setup
 
 LAUNCHED = ("aws", "lambda")

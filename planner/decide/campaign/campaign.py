@@ -8,7 +8,7 @@ from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
 from planner.cost.cloud.bill import Billed, BilledTrainings
-from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, TERM_HOURS
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
@@ -16,8 +16,8 @@ from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.held import bought, campaign_money, held_hours, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
+from planner.decide.campaign.sets_of_machines import sets_at_once
 from planner.decide.campaign.turns import between_turns, with_turns
-from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption, begun_after
 from planner.decide.options.option_money import assumed_rates
 from planner.duration.between_turns import longest_run
@@ -28,7 +28,7 @@ from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.acquisition import Hold
-from planner.model.plan.campaign_limits import CampaignLimits, Prefer
+from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import Owning
 from planner.model.prices.offer import PriceKind
@@ -68,7 +68,7 @@ def campaign_option(
 
     estimate = estimated.option
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
-    at_once = _at_once(estimated, limits, groups)
+    at_once = sets_at_once(estimated, limits, groups)
     calendar = Calendar.of(limits, today=today)
     readiness = ready(estimated, catalog, calendar, today=today)
     estimated = begun_after(estimated, readiness.hours)
@@ -194,37 +194,6 @@ def _lasting_credits(
         LastingCredit(hours=hours if between is None else longest_run(between, hours), usd=usd)
         for hours, usd in lasting
     )
-
-
-def _at_once(estimated: EstimatedOption, limits: CampaignLimits, groups: Sequence[Runs]) -> int:
-    """Return how many trainings run side by side: as asked, but no more than the site's nodes and the quota allow.
-
-    If the plan does not ask, they are as many as its quota allows, because hourly machines then cost the same and end
-    sooner. A term is bought for each set of machines, so no more sets are taken than its hours ask for. Machines beyond
-    those of a commitment cost more, so none are taken (`option_alone` takes more for a deadline).
-    """
-    candidate = estimated.candidate
-    if candidate is None:
-        return limits.side_by_side
-    terms = MachineTerms.of_candidate(candidate)
-    rates, wall = estimated.rates, estimated.option.wall_hours
-    unasked = 1 if _gets_cheaper(estimated) and limits.prefer is not Prefer.TIME else terms.quota or 1
-    if rates is not None and rates.terms.once and not (rates.terms.ends or rates.committed) and wall is not None:
-        is_term = candidate.option.price in TERM_HOURS  # otherwise hours beyond the minimum are sold one by one
-        hours = sum(group.runs * group.work for group in groups) * wall.value
-        unasked = min(unasked, math.ceil(hours / rates.terms.minimum_hours) if is_term else 1)
-    if limits.prefer is not Prefer.TIME and estimated.price is not None and estimated.price.committed_nodes is not None:
-        unasked = min(unasked, max(1, estimated.price.committed_nodes // candidate.nodes))
-    wanted = limits.at_once or unasked
-    return max(1, most_sets(lambda count: not forbidden(terms, machines=count), width=candidate.nodes, wanted=wanted))
-
-
-def _gets_cheaper(estimated: EstimatedOption) -> bool:
-    """Return whether a discount begins later, so that machines side by side pay more than one after another."""
-    price = estimated.price
-    if price is None or price.usd_per_hour is None:
-        return False
-    return any(row.usd_per_hour < price.usd_per_hour for row in price.later)
 
 
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:

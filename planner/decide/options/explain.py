@@ -32,7 +32,8 @@ from planner.quantity.conversion import to_quantity
 from planner.quantity.formula import named, stated
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job, resolve_job
-from planner.scenario.training_setup import Agreement, TrainingSetup, differences, setup_of_run, setup_texts
+from planner.scenario.recorded_setup import setup_of_run
+from planner.scenario.training_setup import Agreement, TrainingSetup, differences, setup_texts
 from planner.speed.throughput.matching_runs import asked_setup, measured_runs
 from planner.speed.throughput.own_evidence import step_name
 from planner.speed.throughput.predict import predict

@@ -13,7 +13,6 @@ from planner.cost.cloud.hosted_bill import HostedRates
 from planner.cost.cloud.price import list_price_of, mean_price, node_hour_price
 from planner.cost.cloud.price_age import dated
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.cost.power.circuit import overloads
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.limits import MachineTerms, below_least_cluster, forbidden
@@ -21,28 +20,35 @@ from planner.decide.options import option_money
 from planner.decide.options.error_causes import error_causes
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
+from planner.decide.options.option_facts import (
+    is_refreshed,
+    machine_name,
+    machine_notes,
+    missing_figures,
+    network_of,
+    price_kind_of,
+    region_of,
+)
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.calendar import Calendar
 from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
+from planner.model.answer.reason import OVERLOADS, Reason, codes_of, text_of
 from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.hardware.machines import NodeNetwork
 from planner.model.network.workload import WHOLE
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import USED_NOT_RENTED
-from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.model.prices.offer import Price, PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
-from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
 from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.fastest_strategy import fastest
@@ -127,7 +133,7 @@ def estimate_option(
             mean = mean_price(row, rates.price, nodes=candidate.nodes, hours=hours, changes=changes)
             once = replace(rates, price=mean)
         money = option_money.rented(candidate, catalog, once, usage, longer=longer)
-    reasons = _reasons(candidate, speed, timed, money.missing, usage)
+    reasons = missing_figures(candidate, speed, timed, money.missing, usage)
     limit_reasons = (
         *offer_reasons(candidate.option, plan.limits),
         *reasons_not_allowed(candidate, plan.limits),
@@ -137,18 +143,18 @@ def estimate_option(
     )
     estimate = OptionEstimate(
         id=candidate.id,
-        name=_name(candidate),
+        name=machine_name(candidate),
         offer=candidate.option.offer,
         site=site.id if site else None,
-        region=_region(candidate),
-        price_kind=_price_kind(candidate),
+        region=region_of(candidate),
+        price_kind=price_kind_of(candidate),
         nodes=candidate.nodes,
         accelerators=candidate.accelerators,
         accelerator=candidate.accelerator.id,
         fits=False if OVERLOADS.intersection(codes_of(reasons)) else speed.fit.fits,
         fit_chance=speed.fit.chance,
         chunked_loss=speed.fit.chunked_loss,
-        network=_network(candidate),
+        network=network_of(candidate),
         rollout=_rollout(speed, job, money.usd_total),
         strategy=speed.strategy,
         split=None if candidate.split == WHOLE else candidate.split,
@@ -180,7 +186,7 @@ def estimate_option(
         power_kw=power.kw,
         rated_kw=rated_power(candidate),
         known_from=speed.known_from,
-        price_refreshed=_is_refreshed(candidate, catalog),
+        price_refreshed=is_refreshed(candidate, catalog),
         runs=speed.run_ids,
         doubts=doubts,
         runs_not_counted=speed.not_counted,
@@ -190,7 +196,7 @@ def estimate_option(
             *([job.samples_note] if job.samples_note else []),
             *timed.notes,
             *money.notes,
-            *_machine_notes(candidate),
+            *machine_notes(candidate),
             *filter(None, [local_disk_note(plan, job, candidate, catalog)]),
         ),
         hold=candidate.hold,
@@ -292,56 +298,3 @@ def _timed(
         startup=startup,
         own_logs=sum(catalog.runs[run_id].log is not None for run_id in speed.run_ids if run_id in catalog.runs),
     )
-
-
-def _reasons(
-    candidate: Candidate, speed: Speed, timed: Timed, no_money: tuple[Reason, ...], usage: Usage
-) -> tuple[Reason, ...]:
-    """Return the reasons why a figure of the option is unknown, or its site cannot power it."""
-    site, node = candidate.site, candidate.node
-    reasons = list(overloads(site, node, nodes=site.nodes)) if site is not None else []
-    reasons += speed.problems
-    reasons += [timed.reason] if timed.reason else []
-    reasons += no_money
-    if usage.time is not None and usage.energy is None:
-        text = f"energy: no power is known for {node.id}; give power_kw"
-        reasons.append(Reason(code=ReasonCode.POWER_NOT_KNOWN, text=text))
-    return tuple(reasons)
-
-
-def _machine_notes(candidate: Candidate) -> list[str]:
-    accelerator, site = candidate.accelerator, candidate.site
-    own = candidate.option.own
-    assumed = own_notes(own, site, candidate.node) if own is not None and site is not None else ()
-    assumed = assumed or offered_notes(candidate.node)
-    return [*assumed] + [f"{accelerator.id}: {text}" for text in (accelerator.support_ended, accelerator.trap) if text]
-
-
-def _name(candidate: Candidate) -> str:
-    count = f"{candidate.accelerators}x {candidate.accelerator.id}"
-    where = candidate.site.name if candidate.site else candidate.node.name
-    return f"{where} ({count})"
-
-
-def _network(candidate: Candidate) -> NodeNetwork | None:
-    if candidate.nodes == 1:
-        return None
-    return NodeNetwork.of(candidate.node, stated=candidate.option.network_gbit_per_s)
-
-
-def _region(candidate: Candidate) -> str | None:
-    if candidate.site is not None:
-        return None
-    return candidate.price.region if candidate.price else candidate.option.region
-
-
-def _is_refreshed(candidate: Candidate, catalog: Catalog) -> bool | None:
-    """Return whether a refresh can renew the price; None if it is not rented at a price on file."""
-    if candidate.site is not None or candidate.price is None:
-        return None
-    provider = catalog.providers.get(provider_of(candidate.node.id))
-    return candidate.price.origin is not PriceOrigin.USER and provider is not None and provider.refreshed
-
-
-def _price_kind(candidate: Candidate) -> PriceKind | None:
-    return None if candidate.site is not None else candidate.option.price or PriceKind.ON_DEMAND

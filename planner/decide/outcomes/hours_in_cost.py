@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from planner.cost.cloud.bill import COMMITMENT, COMPUTE, LOST, PRACTICE, UNUSED
+from planner.cost.cloud.bill import COMMITMENT, COMPUTE, LOST, PRACTICE
+from planner.cost.cloud.bought_hours import UNUSED
 from planner.cost.ownership.owned_bill import ELECTRICITY
 from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.interval import MOST, Interval

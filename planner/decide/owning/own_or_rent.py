@@ -9,8 +9,8 @@ from datetime import date
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owed_anyway import avoidable, is_paid
 from planner.cost.ownership.owned_cost import busy_gpu_hours_per_year
-from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
+from planner.cost.ownership.resolve_site import NoOwningCost
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.run_groups import mean_work, run_groups
 from planner.decide.options.estimate_plan import Estimated, estimate_options

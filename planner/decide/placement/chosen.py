@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.bill import BilledTrainings
@@ -18,7 +18,8 @@ from planner.decide.campaign.side_by_side import with_at_once
 from planner.decide.outcomes.option_outcomes import price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
 from planner.decide.placement.candidate import PlacementCandidate, run_hours
-from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by_lane, evaluate, option_usd
+from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by_lane, option_usd
+from planner.decide.placement.middle_values import by_middle_values
 from planner.decide.placement.plan_figures import figures_of_row, figures_of_samples, row_of
 from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import PlacementQuestion
@@ -148,32 +149,6 @@ def chosen_plan(
         chance_both=played.chance_of_both(hours=until, budget=limit) if limited else None,
         beyond_row=beyond, currency=question.currency,
     )  # fmt: skip
-
-
-def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solution:
-    """Return a solution of other hours and costs with the question's own, in the blocks that were bought.
-
-    The samples decide whether its runs end within their windows.
-    """
-    likely, bought = with_values(solution, question.instance), solution.instance.ways
-    ways = tuple(
-        replace(way, billed_hours=as_bought.billed_hours) if likely.bins[way.bin].blocks else way
-        for way, as_bought in zip(likely.ways, bought, strict=True)
-    )
-    instance = replace(likely, ways=ways)
-    endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in instance.bins))
-    evaluated = evaluate(endless, solution.placed, bound=solution.bound)
-    assert evaluated is not None, "it has no windows"
-    return replace(evaluated, instance=instance, gap=solution.gap)
-
-
-def with_values(solution: Solution, values: Instance) -> Instance:
-    """Return a solution's instance, with its separated lanes, at the hours and costs of another one."""
-    by_pair = {(way.group, way.option): way for way in values.ways}
-    opens = {bin_.origin: bin_.opens for bin_ in values.bins}
-    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
-    ways = tuple(replace(by_pair[way.group, way.option], bin=way.bin) for way in solution.instance.ways)
-    return replace(values, ways=ways, bins=bins)
 
 
 def _plan(

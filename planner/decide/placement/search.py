@@ -8,23 +8,23 @@ from itertools import product
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
-from planner.decide.outcomes.play import runs_of_lane
-from planner.decide.placement.chosen import Chosen, chosen_plan, keeps_each, with_values
+from planner.decide.placement.chosen import Chosen, chosen_plan, keeps_each
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import (
     TOLERANCE,
     Instance,
     Objective,
-    RunsOnLane,
     Solution,
     evaluate,
     in_allocations,
     in_budget,
 )
 from planner.decide.placement.levels import MOST_CONFIDENCE, Level, halfway, is_looser, tighter
+from planner.decide.placement.middle_values import with_values
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.moves import moves
 from planner.decide.placement.question import PlacementQuestion, at_confidence
+from planner.decide.placement.row_plan import as_its_row
 from planner.decide.placement.solve import solve
 
 LEAST_EFFORT = 0.1
@@ -272,26 +272,6 @@ class _Search:
 
     def _chosen(self, solution: Solution, asked: Instance) -> Chosen:
         return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked)
-
-
-def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
-    """Return equal runs on an option, shared over its sets of machines as in its row of `compare`.
-
-    None if runs differ, or if one window does not hold all sets. Each set has the block of the row.
-    """
-    instance, row = question.instance, question.candidates[option].alone
-    ways = [number for number, way in enumerate(instance.ways) if way.option == option]
-    if len(instance.groups) != 1 or len(ways) != 1:
-        return None
-    (number,), way, runs = ways, instance.ways[ways[0]], instance.groups[0].runs
-    sets = min(runs, row.at_once)
-    if instance.bins[way.bin].lanes < sets:
-        return None
-    if instance.bins[way.bin].blocks and row.paid_ahead_hours is not None:
-        billed = row.paid_ahead_hours / math.ceil(runs / row.at_once)
-        of_row = replace(way, billed_hours=billed)
-        instance = replace(instance, ways=(*instance.ways[:number], of_row, *instance.ways[number + 1 :]))
-    return evaluate(instance, [RunsOnLane(number, lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
 
 
 def _holds(instance: Instance, known: Solution) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from planner.cost.cloud.bill import AFTER_TERM
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
+from planner.cost.cloud.bought_hours import AFTER_TERM
 from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranking_usd

@@ -12,7 +12,8 @@ from functools import cache
 
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.own_or_rent import Horizons
-from planner.present.page.sentence_forms import ANYTHING, PHRASES, SENTENCES, VALUES
+from planner.present.page.phrase_forms import PHRASES
+from planner.present.page.sentence_forms import ANYTHING, SENTENCES, VALUES
 from planner.present.page.words import Words
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -19,7 +19,8 @@ from planner.network.activations import checkpointings_of
 from planner.scenario.cluster import Cluster
 from planner.scenario.machine import machine_of
 from planner.scenario.own_machine import own_node
-from planner.scenario.training_setup import TrainingSetup, setup_of_run
+from planner.scenario.recorded_setup import setup_of_run
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.network_kind import kind_of_sample
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
@@ -98,11 +99,6 @@ class RunSetup:
         return self.training.adapters
 
     @property
-    def framework(self) -> str | None:
-        """Framework of the training."""
-        return self.training.framework
-
-    @property
     def accelerator(self) -> Accelerator:
         """Accelerator of the machine."""
         return self.cluster.accelerator
@@ -144,7 +140,7 @@ class RunSetup:
     @property
     def labels(self) -> Labels:
         """Labels that the run shares with evidence."""
-        return labels_of(self.accelerator, "", self.framework)
+        return labels_of(self.accelerator, "", self.training.framework)
 
     def observation(self) -> Observation | None:
         """Return the input of the estimator with a rate of 1, or None if the physics cannot describe the run."""

@@ -16,7 +16,8 @@ from planner.network.families.known_families import family_of
 from planner.network.image_operators import training_macs
 from planner.network.lora_memory import adapters_of
 from planner.scenario.cluster import Cluster
-from planner.scenario.training_setup import TrainingSetup, setup_of_run
+from planner.scenario.recorded_setup import setup_of_run
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
 from planner.speed.physics.image_config_arrays import Described
 from planner.speed.physics.interconnect import interconnect_of

@@ -15,13 +15,8 @@ from planner.model.network.workload import Precision
 from planner.scenario.candidate import Candidate
 from planner.scenario.hardware_match import same_hardware
 from planner.scenario.job import Job
-from planner.scenario.training_setup import (
-    Agreement,
-    TrainingSetup,
-    agrees_where_stated,
-    differences,
-    setup_of_run,
-)
+from planner.scenario.recorded_setup import setup_of_run
+from planner.scenario.training_setup import Agreement, TrainingSetup, agrees_where_stated, differences
 from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.throughput.power_cap import same_cap, uncapped_runs
 

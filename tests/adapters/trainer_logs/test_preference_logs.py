@@ -9,7 +9,7 @@ import pytest
 from planner.adapters.trainer_logs.log_source import open_source
 from planner.adapters.trainer_logs.rollout_figures import objective_of_figures
 from planner.model.network.training_method import TrainingMethod
-from planner.scenario.training_setup import setup_of_run
+from planner.scenario.recorded_setup import setup_of_run
 from planner.use_cases.importing.imported_runs import record_of_log
 from planner.use_cases.importing.run_facts import Stated
 from tests.adapters.trainer_logs.conftest import part

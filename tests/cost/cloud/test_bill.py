@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.adapters.price_file import parse_prices
-from planner.cost.cloud.bill import COMMITMENT, UNUSED
+from planner.cost.cloud.bill import COMMITMENT
 from planner.cost.cloud.billing_terms import BLOCK_DAYS, BillingTerms, priced_hours, sold_hours
+from planner.cost.cloud.bought_hours import UNUSED
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.bill import Bill

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from planner.cost.ownership.incentives import apply_incentives, schedule_of, sum_of
 from planner.cost.ownership.owed_anyway import OWED, avoidable
 from planner.cost.ownership.owned_cost import annual_cost, capex_usd
-from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
 from planner.cost.ownership.residual import residual_fraction
+from planner.cost.ownership.resolve_site import NoOwningCost, resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.model.answer.reason import ReasonCode, text_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.cost.ownership.owned_cost import annual_cost
-from planner.cost.ownership.owned_inputs import resolve_site
+from planner.cost.ownership.resolve_site import resolve_site
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.cost.cloud.bill import AFTER_TERM
+from planner.cost.cloud.bought_hours import AFTER_TERM
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.owning.site import Site
