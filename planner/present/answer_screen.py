@@ -29,8 +29,8 @@ from planner.present.option_marks import marks_explained
 from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 from planner.present.table import price_text, quantity_text
-from planner.quantity.interval import percent_text
 from planner.quantity.time_units import SECONDS_PER_HOUR
+from planner.text.number_text import percent_text
 
 SOURCES = ("Sources", "--details")
 LATER = 1.05

@@ -20,8 +20,8 @@ from planner.present.facts import name_text, quantity_of, trainings_text
 from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
 from planner.present.table import number_text, quantity_text
-from planner.quantity.interval import percent_text
 from planner.speed.throughput.prediction_notes import part_names
+from planner.text.number_text import percent_text
 
 LARGEST_LINES = 4
 """Lines of a bill that are shown. The others are added up."""

@@ -8,7 +8,7 @@ from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.wording import duration_text, may_not_fit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK, CHUNKED = "*", "s", "+", "~", "c", "?", "a", "n", "l"
 DIVIDED, SOFTWARE = "d", "w"

@@ -11,7 +11,7 @@ from planner.model.answer.recommendation import Alternative, RecommendationDocum
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 CENT = 0.005
 TURNS_SHOWN = 4

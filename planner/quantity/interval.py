@@ -106,10 +106,3 @@ def log_deviation(band: Interval) -> float:
     if band.value <= 0:
         return 0.0
     return math.log(band.high / max(band.low, band.value / MOST)) / (2 * TAIL)
-
-
-def percent_text(chance: float) -> str:
-    """Write a chance in whole percent; never 100 % of what is not certain, nor 0 % of what may be."""
-    if 0 < chance < 1:
-        return f"{min(99, max(1, round(100 * chance)))} %"
-    return f"{100 * chance:.0f} %"

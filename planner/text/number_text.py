@@ -1,4 +1,4 @@
-"""Numbers in text that people wrote: reads only the digits 0-9, and suggests the plain form of other spellings."""
+"""Numbers in text: reads only the digits 0-9 that people wrote, suggests plain spellings, and writes chances."""
 
 from __future__ import annotations
 
@@ -53,3 +53,10 @@ def _digit(character: str) -> str:
     if value is not None:
         return str(value)
     return {"\u066b": ".", "\u066c": ",", "\u2212": "-"}.get(character, character)  # Arabic separators, minus
+
+
+def percent_text(chance: float) -> str:
+    """Write a chance in whole percent; never 100 % of what is not certain, nor 0 % of what may be."""
+    if 0 < chance < 1:
+        return f"{min(99, max(1, round(100 * chance)))} %"
+    return f"{100 * chance:.0f} %"

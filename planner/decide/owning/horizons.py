@@ -28,8 +28,8 @@ from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOpti
 from planner.model.catalog import Catalog
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan import Plan
-from planner.quantity.interval import percent_text
 from planner.quantity.time_units import HOURS_PER_YEAR
+from planner.text.number_text import percent_text
 
 
 def answer_with_year(

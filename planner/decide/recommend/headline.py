@@ -17,9 +17,9 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
-from planner.quantity.interval import percent_text
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.speed.throughput.evidence_text import rests_on_own_figures
+from planner.text.number_text import percent_text
 
 SENTENCES = 3
 VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}

@@ -25,7 +25,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.plan.plan import Plan
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 EFFORT = 2.0
 """Effort of the solver in a comparison."""

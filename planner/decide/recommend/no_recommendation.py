@@ -15,7 +15,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.acquisition import Hold
 from planner.model.prices.offer import PriceKind
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 if TYPE_CHECKING:
     from planner.decide.placement.chosen import Chosen

@@ -23,7 +23,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import Prefer
 from planner.model.prices.offer import PriceKind
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 BARELY = 1.005
 """Factor on the hours that is written as "any longer"."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 SURELY_FITS = 0.945
 """Chance to fit from which on it is not mentioned: 95 % as written."""

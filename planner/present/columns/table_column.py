@@ -15,7 +15,7 @@ from planner.present.columns.entry import Entry
 from planner.present.facts import interval_text, value_text
 from planner.present.page.words import Words
 from planner.present.table import NOT_KNOWN, quantity_text
-from planner.quantity.interval import percent_text
+from planner.text.number_text import percent_text
 
 RowT = TypeVar("RowT")
 """Type of a row: an option of an answer, or a year of a machine."""

@@ -10,7 +10,6 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import MOST_OPTIONS
-from planner.quantity.interval import percent_text
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
@@ -20,6 +19,7 @@ from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.strategy_search import search
 from planner.speed.throughput.strategy_space import StrategyQuestion
+from planner.text.number_text import percent_text
 
 WORTH_DIVIDING = 1.05
 """Least rate of a divided layout over that of the fastest undivided one.
