@@ -79,6 +79,8 @@ def _of_column(column: OptionColumn, value: object, *, sources: bool) -> dict[st
 def _cells(row: Frozen, *, sources: bool) -> Mapping[str, Any]:
     cells: dict[str, Any] = {}
     for name, field in type(row).model_fields.items():
+        if field.exclude:
+            continue
         value = getattr(row, name)
         kinds = get_args(field.annotation) or (field.annotation,)
         if Quantity in kinds:

@@ -99,6 +99,11 @@ class RunSetup:
         return self.training.adapters
 
     @property
+    def framework(self) -> str | None:
+        """Framework of the training."""
+        return self.training.framework
+
+    @property
     def accelerator(self) -> Accelerator:
         """Accelerator of the machine."""
         return self.cluster.accelerator
@@ -140,7 +145,7 @@ class RunSetup:
     @property
     def labels(self) -> Labels:
         """Labels that the run shares with evidence."""
-        return labels_of(self.accelerator, "", self.training.framework)
+        return labels_of(self.accelerator, "", self.framework)
 
     def observation(self) -> Observation | None:
         """Return the input of the estimator with a rate of 1, or None if the physics cannot describe the run."""
@@ -153,8 +158,7 @@ class RunSetup:
 
     def config(self) -> dict[str, float] | None:
         """Return the numbers of the physics, or None if the physics cannot describe the run."""
-        observation = self.observation()
-        return None if observation is None else observation.config
+        return observation.config if (observation := self.observation()) else None
 
     def fits(self) -> bool:
         """Return whether the run fits in memory. An unknown memory counts as large enough."""
