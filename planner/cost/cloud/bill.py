@@ -13,7 +13,7 @@ from planner.cost.cloud.bill_lines import (
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import usable_hours
+from planner.cost.cloud.billing_terms import BillingTerms, usable_hours
 from planner.cost.cloud.bought_hours import (
     after_term_line,
     beyond_window_line,
@@ -32,6 +32,8 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 PRACTICE = "practice: beyond benchmark speed"
 COMPUTE, LOST = "compute", "stalls, checkpoints, interruptions"
+OF_THE_WORK = frozenset({COMPUTE, LOST, PRACTICE})
+"""Hours of a training that grow with its work."""
 COMMITMENT = "commitment already bought"
 NOT_COUNTED = ("waiting for capacity", "taxes", "requests to storage")
 
@@ -44,6 +46,8 @@ class BilledTrainings:
     at_once: int = 1
     longer: float = 1.0
     """Factor on the likely hours that the work may take. Blocks are bought long enough to hold it."""
+    shares: tuple[tuple[int, float], ...] = ()
+    """Trainings of each group, and their work as a share of the mean training's; empty if all are alike."""
 
     @property
     def sets(self) -> int:
@@ -189,7 +193,7 @@ def _rent(
             dearer = sum_of([dearer, dearer_hours(needed, terms).scaled(work.by_set[runs] * rates.nodes)])
         bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
     else:
-        bought = sum_of([sold_range(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
+        bought = _by_launch(used, work, terms).scaled(rates.nodes)
     bought = named("bought_node_hours", bought, "node-h")
     used_node_hours = named("used_node_hours", sum(entry.quantity for entry in entries), "node-h")
     unused = bought.value - used_node_hours
@@ -206,6 +210,22 @@ def _rent(
     if terms.ends:
         usable = min(usable_hours(hours.value) * work.waves / runs for runs, hours in of_sets.items())
     return Rent(entries, rent, rent, whole, usable)
+
+
+def _by_launch(
+    parts: list[tuple[str, Interval, tuple[Quantity, ...]]], work: BilledTrainings, terms: BillingTerms
+) -> Interval:
+    """Return the hours that are sold launch by launch, with those of failed launches: unlike runs are each rounded up.
+
+    hours = sum over groups of trainings x (sold(hours that grow with the work x share + the others) + failed)
+    """
+    failed, totals = parts[-1][1], []
+    for trainings, share in work.shares or ((work.trainings, 1.0),):
+        hours = [each.scaled(share) if what in OF_THE_WORK else each for what, each, _ in parts[:-1]]
+        totals.append(sum_of([sold_range(sum_of(hours), terms), failed]).scaled(trainings))
+    if len(totals) == 1:
+        return totals[0]
+    return Interval(*(sum(total[end] for total in totals) for end in range(3)))  # all groups err together
 
 
 def hours_of_a_run(

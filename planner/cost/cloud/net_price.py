@@ -45,7 +45,11 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
         return Net(first.usd_per_hour, (text,), first.nodes, agreed=True)
     quotes = [entry for entry in book.quotes if by_hour and entry.applies(price, on)]
     net = base = min((entry.usd_per_hour for entry in quotes), default=listed)
-    steps = [f"{entry.name}: quoted at {base:g} USD/h" for entry in quotes if entry.usd_per_hour == base][:1]
+    steps = [
+        f"{entry.name}: quoted at {base:g} USD/h"
+        + (f", to be accepted by {entry.valid_until}" if entry.valid_until is not None else "")
+        for entry in quotes if entry.usd_per_hour == base
+    ][:1]  # fmt: skip
     for discount in book.stacked():
         if not discount.applies(price, on) or (quotes and not discount.on_quotes):
             continue

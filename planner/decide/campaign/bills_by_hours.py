@@ -51,8 +51,8 @@ def cost_by_hours(
             per_run = [bend / runs for runs in work.by_set for bend in _bends(rates.terms)]
             ends = [(each - (2 * single - double)) / max(double - single, 1e-12) for each in per_run]
             lengths = sorted({*lengths, *(end for end in ends if LENGTHS[0] < end < LENGTHS[-1])})
-        whole_hours = work.waves * billed_hours(exact, share=share).value
-        changes = [change / whole_hours for change in estimated.price_changes]
+        each = billed_hours(exact, share=share).value
+        changes = [change / (runs * each) for runs in work.by_set for change in estimated.price_changes]
         lengths = sorted({*lengths, *(change for change in changes if LENGTHS[0] < change < LENGTHS[-1])})
         billed = [campaign_bill(exact, work, (), share=share * length) for length in (*lengths, 1.0)]
         known = [each.usd for each in billed if each is not None]

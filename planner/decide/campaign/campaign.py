@@ -75,9 +75,11 @@ def campaign_option(
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     timed = TimedOption.of(estimate)
     alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
+    mean = mean_work(groups)
     work = BilledTrainings(
-        trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0
-    )
+        trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0,
+        shares=tuple((group.runs, group.work / mean) for group in groups) if len(groups) > 1 else (),
+    )  # fmt: skip
     between = between_turns(estimated, hours, at_once, limits, readiness, calendar)
     hours = with_turns(hours, between)
     finish = calendar.last_day(readiness.hours + hours.value) if hours else None

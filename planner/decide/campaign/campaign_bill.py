@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from planner.cost.cloud.bill import Billed, BilledTrainings, hours_of_a_run, rented_bill
 from planner.cost.cloud.bill_lines import UnroundedLine
+from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import mean_price
 from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.options.option import EstimatedOption
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval
 
@@ -30,14 +31,7 @@ def campaign_bill(
     if estimated.rates is not None:
         if training is None or time is None:
             return None
-        rates = estimated.rates
-        changes = estimated.price_changes
-        hours = work.waves * billed_hours(estimated, share=share).value if changes else 0.0
-        if rates.terms.once and not rates.terms.ends:  # each hour of a term is paid at the price of its day
-            hours = max(hours, rates.terms.minimum_hours)
-        nodes = rates.nodes * work.sets
-        mean = mean_price(estimated.price, rates.price, nodes=nodes, hours=hours, changes=changes)
-        rates = replace(rates, price=mean)
+        rates = replace(estimated.rates, price=_mean_over_sets(estimated, estimated.rates, work, share=share))
         return rented_bill(
             training, rates, work, lost=_shared(time.lost_hours, share), practice=_shared(time.practice_hours, share)
         )
@@ -50,6 +44,27 @@ def campaign_bill(
         paid_in=estimated.tariff_currency,
         kept=kept,
     )
+
+
+def _mean_over_sets(estimated: EstimatedOption, rates: BillRates, work: BilledTrainings, *, share: float) -> Quantity:
+    """Return the mean price of a node-hour over the hours of all sets of machines, each at the prices of its days.
+
+    Each hour of a term is paid at the price of its day, also after the work.
+    """
+    changes, nodes = estimated.price_changes, rates.nodes * work.sets
+    each = billed_hours(estimated, share=share).value if changes else 0.0
+    least = rates.terms.minimum_hours if rates.terms.once and not rates.terms.ends else 0.0
+    of_sets = [
+        (max(runs * each, least) * sets,
+         mean_price(estimated.price, rates.price, nodes=nodes, hours=max(runs * each, least), changes=changes))
+        for runs, sets in work.by_set.items()
+    ]  # fmt: skip
+    whole = sum(hours for hours, _ in of_sets)
+    if len(of_sets) == 1 or whole <= 0:
+        return of_sets[0][1]
+    shares = [interval(price, price.unit).scaled(hours / whole) for hours, price in of_sets]
+    mean = Interval(*(sum(part[end] for part in shares) for end in range(3)))
+    return derived(mean, Unit.USD_PER_HOUR, of_sets[0][1], source=of_sets[0][1].source)
 
 
 def billed_hours(estimated: EstimatedOption, *, share: float = 1.0) -> Interval:

@@ -133,7 +133,8 @@ def _most_at_once(estimated: EstimatedOption, option: CampaignOption, limits: Ca
     """Return how many trainings may run at once."""
     candidate = estimated.candidate
     assert candidate is not None, "there is a hurry"
-    terms = MachineTerms.of_option(option, candidate)
+    terms, queue = MachineTerms.of_option(option, candidate), candidate.option.queue
+    wanted = limits.runs if queue is None else min(limits.runs, max(1, queue.machines // candidate.nodes))
     return most_sets(
-        lambda machines: not against(terms, machines=machines, days=0.0), width=candidate.nodes, wanted=limits.runs
+        lambda machines: not against(terms, machines=machines, days=0.0), width=candidate.nodes, wanted=wanted
     )

@@ -64,7 +64,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
     ways: list[Way] = []
     pools: dict[str, int] = {}
     left_out: list[ReasonCode] = []
-    numbers: dict[tuple[str, int, Span], int] = {}
+    numbers: dict[tuple[str, int, Span, bool], int] = {}
     sure = alone.limits.confidence
     for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         candidate = candidate_of(estimated, option, alone, catalog, calendar, today=today)
@@ -78,8 +78,9 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
             left_out.append(reason)
             continue
         pools |= {pool: machines} if machines is not None else {}
-        for span, lanes in spans.items():
-            key = (pool, option.nodes or 0, span)
+        tiers = [(span, *tier) for span, lanes in spans.items() for tier in _tiers(candidate, lanes)]
+        for span, lanes, dearer in tiers:
+            key = (pool, option.nodes or 0, span, dearer > 0)
             if key not in numbers:
                 numbers[key] = len(bins)
                 most_hours = sum(group.runs * candidate.billed_hours(group.work, sure) for _, group in runs)
@@ -88,7 +89,8 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> PlacementQues
             for group_number, group in runs:
                 hours, run_usd = run_hours(candidate, group.work).value, candidate.costs[group.work].run_usd
                 billed = candidate.billed_hours(group.work, sure)
-                ways.append(Way(group_number, len(candidates), numbers[key], hours, run_usd, billed))
+                usd = run_usd + dearer * candidate.costs[group.work].billed.value
+                ways.append(Way(group_number, len(candidates), numbers[key], hours, usd, billed))
         candidates.append(candidate)
     instance = Instance(
         groups=tuple(Group(group.runs, group.phase) for group in alone.groups),
@@ -182,6 +184,21 @@ def _spans(
         return ({Span(opens, closes): most} if most > 0 else {}), option.id, None
     nodes = min(known) if known else most * machine.nodes
     return free_lanes(nodes, machine.nodes, turns, most=most, opens=opens, closes=closes), machine.pool, nodes
+
+
+def _tiers(candidate: PlacementCandidate, lanes: int) -> list[tuple[int, float]]:
+    """Return the sets of machines at the option's price, and those beyond its commitment with what an hour costs more.
+
+    Each number of sets has the USD that an hour of one of them costs beyond the option's price.
+    """
+    price, rates, nodes = candidate.estimated.price, candidate.estimated.rates, candidate.alone.nodes or 1
+    if price is None or rates is None or price.committed_nodes is None or price.usd_per_hour is None:
+        return [(lanes, 0.0)]
+    bought, beyond = price.committed_nodes // nodes, price.beyond_usd_per_hour
+    if not 0 < bought < lanes or beyond is None or beyond <= price.usd_per_hour:
+        return [(lanes, 0.0)]
+    dearer = (beyond - price.usd_per_hour) * nodes * (1 + rates.support_fraction.value)
+    return [(bought, 0.0), (lanes - bought, dearer)]
 
 
 def _no_room(candidate: PlacementCandidate, spans: Mapping[Span, int], groups: Sequence[Runs]) -> ReasonCode | None:

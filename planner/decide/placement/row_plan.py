@@ -21,14 +21,17 @@ def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
     """
     instance, row = question.instance, question.candidates[option].alone
     ways = [number for number, way in enumerate(instance.ways) if way.option == option]
-    if len(instance.groups) != 1 or len(ways) != 1:
+    bins = [instance.bins[instance.ways[number].bin] for number in ways]
+    if len(instance.groups) != 1 or len({(bin_.opens, bin_.closes) for bin_ in bins}) != 1:
         return None
-    (number,), way, runs = ways, instance.ways[ways[0]], instance.groups[0].runs
+    runs = instance.groups[0].runs
     sets = min(runs, row.at_once)
-    if instance.bins[way.bin].lanes < sets:
+    slots = [(number, lane) for number, bin_ in zip(ways, bins, strict=True) for lane in range(min(sets, bin_.lanes))]
+    if len(slots) < sets:
         return None
-    if instance.bins[way.bin].blocks and row.paid_ahead_hours is not None:
+    if bins[0].blocks and row.paid_ahead_hours is not None:
         billed = row.paid_ahead_hours / math.ceil(runs / row.at_once)
-        of_row = replace(way, billed_hours=billed)
-        instance = replace(instance, ways=(*instance.ways[:number], of_row, *instance.ways[number + 1 :]))
-    return evaluate(instance, [RunsOnLane(number, lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
+        of_row = tuple(replace(way, billed_hours=billed) if way.option == option else way for way in instance.ways)
+        instance = replace(instance, ways=of_row)
+    shared = enumerate(slots[:sets])
+    return evaluate(instance, [RunsOnLane(way, lane, runs_of_lane(place, runs, sets)) for place, (way, lane) in shared])

@@ -166,3 +166,47 @@ def test_a_quota_waits_for_a_discount_that_begins_later():
     (option,) = plans.compare(plan, catalog_with(discounts=[half]), today=TODAY).options
     assert option.campaign_usd is not None
     assert option.campaign_usd.value == pytest.approx(72 * LISTED + 48 * LISTED / 2, abs=0.01)
+
+
+def test_a_committed_node_works_longer_before_others_are_taken_at_the_list_price():
+    """Nine runs by the third day: seven in 70 h on the bought node cost 70 x 8 USD, two elsewhere 20 x 12 USD."""
+    plan = plan_of([P4D, OTHER], runs=9, deadline="2026-12-03", confidence=0.8)
+    bought = ENDS_SOON | {"valid_until": date(2026, 12, 31)}
+    placed = plans.campaign(plan, catalog_with(commitments=[bought]), today=TODAY)
+    assert placed.campaign_usd is not None
+    assert placed.campaign_usd.value == pytest.approx(70 * 8 + 20 * 12, abs=0.01)
+
+
+def test_uneven_sets_pay_the_prices_of_their_own_days():
+    """13 runs on two nodes: 70 and 60 h. A contract for both ends after 48 h: 96 h at 8 USD, 22 + 12 h as listed."""
+    ends = ENDS_SOON | {"nodes": 2, "valid_until": date(2026, 12, 2)}
+    plan = plan_of([P4D], runs=13, deadline=None, at_once=2)
+    (option,) = plans.compare(plan, catalog_with(commitments=[ends]), today=TODAY).options
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(96 * 8 + 34 * LISTED, abs=0.01)
+
+
+def test_a_queue_for_one_machine_gives_no_second_one():
+    """Three runs of 10 h miss the day even without the wait; two at once would keep it."""
+    queue = {"queue": {"jobs": 0, "job_hours": 1.0, "machines": 1}}
+    plan = plan_of([P4D | {"usd_per_hour": 10.0} | queue], runs=3, deadline="2026-12-01")
+    (option,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
+    assert (option.at_once, option.meets_deadline) == (1, False)
+
+
+def test_unlike_runs_are_each_rounded_up_to_whole_hours():
+    """Hours are sold whole: 6 runs of 1.5 h take 2 h each and one of 10.5 h takes 11 h, at 10 USD."""
+    price = Price(
+        provider="aws", instance_type="p4d.24xlarge", region="us-east-1", price_kind=PriceKind.ON_DEMAND,
+        usd_per_hour=10.0, billing_granularity_s=3600.0, origin=PriceOrigin.USER, source="offer", as_of=TODAY,
+        fetched_at=TODAY, confidence="list",
+    )  # fmt: skip
+    catalog = bundled_catalog().model_copy(update={"own_prices": (price,)})
+    short, long = ({"epochs": 1, "samples_per_epoch": samples} for samples in (5_400, 37_800))
+    groups = [{"name": "short", "runs": 6, "work": short}, {"name": "long", "runs": 1, "work": long}]
+    plan = plan_of([P4D], runs=7, groups=groups, deadline=None, at_once=1)
+    answer, placed = plans.compare(plan, catalog, today=TODAY), plans.campaign(plan, catalog, today=TODAY)
+    assert answer.options[0].campaign_usd is not None
+    assert placed.campaign_usd is not None
+    assert answer.options[0].campaign_usd.value == pytest.approx(230.0)
+    assert placed.campaign_usd.value == pytest.approx(230.0)
