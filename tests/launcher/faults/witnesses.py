@@ -69,6 +69,7 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         "killed-planned-reap",
     ),
     f"{BY_ID}|{BY_ABSENCE}": ("one-of-two",),
+    f"{BY_ID}|{BY_LABEL}": ("down-while-submitting",),  # whether the submission has answered by then
 }
 """Rows whose proof is not the usual one, by its kind."""
 OF_ROW = {row: kind for kind, rows in OTHERWISE.items() for row in rows}
