@@ -82,6 +82,11 @@ Without it a guess would count as certain, and a measured figure, which states i
 """
 
 
+def sum_of_ends(parts: Sequence[Interval]) -> Interval:
+    """Return the sum of ranges that err together: value, low and high are added each."""
+    return Interval(*map(sum, zip(*parts, strict=True)))
+
+
 def doubted(quantity: Quantity) -> Interval:
     """Return the range for decisions: the quantity's own, or a factor of 1.5 for a guess without one."""
     if quantity.low == quantity.high and quantity.basis in (Basis.ASSUMED, Basis.MODELLED):

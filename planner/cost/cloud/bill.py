@@ -27,7 +27,7 @@ from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
 from planner.quantity.conversion import derived, interval
 from planner.quantity.formula import named
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import Interval, sum_of, sum_of_ends
 from planner.quantity.time_units import HOURS_PER_DAY
 
 PRACTICE = "practice: beyond benchmark speed"
@@ -225,7 +225,7 @@ def _by_launch(
         totals.append(sum_of([sold_range(sum_of(hours), terms), failed]).scaled(trainings))
     if len(totals) == 1:
         return totals[0]
-    return Interval(*(sum(total[end] for total in totals) for end in range(3)))  # all groups err together
+    return sum_of_ends(totals)
 
 
 def hours_of_a_run(

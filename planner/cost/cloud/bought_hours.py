@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.cost.cloud.bill_lines import (
-    UnroundedLine,
-)
+from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.cloud.billing_terms import BillingTerms, billing_text, priced_hours, sold_hours
 from planner.model.quantity import Quantity, Unit

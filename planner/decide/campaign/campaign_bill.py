@@ -14,7 +14,7 @@ from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.options.option import EstimatedOption
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
-from planner.quantity.interval import Interval
+from planner.quantity.interval import Interval, sum_of_ends
 
 
 def campaign_bill(
@@ -54,17 +54,19 @@ def _mean_over_sets(estimated: EstimatedOption, rates: BillRates, work: BilledTr
     changes, nodes = estimated.price_changes, rates.nodes * work.sets
     each = billed_hours(estimated, share=share).value if changes else 0.0
     least = rates.terms.minimum_hours if rates.terms.once and not rates.terms.ends else 0.0
-    of_sets = [
-        (max(runs * each, least) * sets,
-         mean_price(estimated.price, rates.price, nodes=nodes, hours=max(runs * each, least), changes=changes))
+    hours = {runs: max(runs * each, least) for runs in work.by_set}
+    prices = {
+        runs: mean_price(estimated.price, rates.price, nodes=nodes, hours=of_set, changes=changes)
+        for runs, of_set in hours.items()
+    }
+    first, whole = next(iter(prices.values())), sum(hours[runs] * sets for runs, sets in work.by_set.items())
+    if len(prices) == 1 or whole <= 0:
+        return first
+    shares = [
+        interval(prices[runs], Unit.USD_PER_HOUR).scaled(hours[runs] * sets / whole)
         for runs, sets in work.by_set.items()
-    ]  # fmt: skip
-    whole = sum(hours for hours, _ in of_sets)
-    if len(of_sets) == 1 or whole <= 0:
-        return of_sets[0][1]
-    shares = [interval(price, price.unit).scaled(hours / whole) for hours, price in of_sets]
-    mean = Interval(*(sum(part[end] for part in shares) for end in range(3)))
-    return derived(mean, Unit.USD_PER_HOUR, of_sets[0][1], source=of_sets[0][1].source)
+    ]
+    return derived(sum_of_ends(shares), Unit.USD_PER_HOUR, first, source=first.source)
 
 
 def billed_hours(estimated: EstimatedOption, *, share: float = 1.0) -> Interval:

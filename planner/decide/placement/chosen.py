@@ -82,6 +82,11 @@ class Chosen:
             return self.row.usd_confident
         return self.played.usd_at(self.plan.confidence)
 
+    def ranking_usd(self, limits: CampaignLimits) -> float:
+        """Return what plans are ranked by: `usd_confident`, and the stated value of the hours until the end."""
+        waiting = limits.waiting_usd_per_hour
+        return self.usd_confident + (waiting * self.hours_confident if waiting else 0.0)
+
     @property
     def local_confident(self) -> float | None:
         """Return `usd_confident` in the plan's currency, with the uncertainty of its rate; None without a currency."""

@@ -28,8 +28,10 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
 
 def with_values(solution: Solution, values: Instance) -> Instance:
     """Return a solution's instance, with its separated lanes, at the hours and costs of another one."""
-    by_pair = {(way.group, way.option): way for way in values.ways}
+    by_place = {(way.group, way.option, values.bins[way.bin].origin): way for way in values.ways}
     opens = {bin_.origin: bin_.opens for bin_ in values.bins}
     bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
-    ways = tuple(replace(by_pair[way.group, way.option], bin=way.bin) for way in solution.instance.ways)
+    ways = tuple(
+        replace(by_place[way.group, way.option, bins[way.bin].origin], bin=way.bin) for way in solution.instance.ways
+    )
     return replace(values, ways=ways, bins=bins)

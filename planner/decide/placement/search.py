@@ -72,9 +72,7 @@ def best_plan(question: PlacementQuestion, alone: Alone, objective: Objective, e
 
 def weighed(plan: Chosen, alone: Alone, objective: Objective) -> tuple[float, float]:
     """Return what plans are compared by, least first: cost at the confidence, with waiting, and likely hours."""
-    usd, hours = plan.usd_confident, plan.plan.hours.value
-    if alone.limits.waiting_usd_per_hour:
-        usd += alone.limits.waiting_usd_per_hour * plan.hours_confident
+    usd, hours = plan.ranking_usd(alone.limits), plan.plan.hours.value
     return (hours, usd) if objective is Objective.TIME else (usd, hours)
 
 
@@ -88,7 +86,7 @@ class _Search:
     effort: Effort
     found: dict[Level, Found | None] = field(default_factory=dict)
     moved: list[Found] = field(default_factory=list)
-    """Plans with runs that were moved."""
+    """Plans with runs that were moved, and plans that end before credits expire."""
     stopped: SolverStoppedError | None = None
 
     def tried(self) -> Tried:

@@ -84,7 +84,7 @@ def _is_better(chosen: Chosen, alone: Alone, *, today: date, by: float = 0.0) ->
     With `prefer: time` it ends sooner than every option, or costs less than the first one and ends no later.
     """
     able = [option for option in alone.options if is_feasible(option) and option.campaign_hours is not None]
-    usd = _ranking_usd(chosen, alone)
+    usd = chosen.ranking_usd(alone.limits)
     if alone.limits.prefer is not Prefer.TIME:
         return usd < (1 - by) * min(map(ranking_usd, able), default=math.inf)
     hours = chosen.plan.hours.value
@@ -92,11 +92,6 @@ def _is_better(chosen: Chosen, alone: Alone, *, today: date, by: float = 0.0) ->
     if first is None or hours < (1 - by) * min(map(hours_of, able)):
         return True
     return hours <= hours_of(first) and usd < (1 - by) * ranking_usd(first)
-
-
-def _ranking_usd(chosen: Chosen, alone: Alone) -> float:
-    waiting = alone.limits.waiting_usd_per_hour
-    return chosen.usd_confident + (waiting * chosen.hours_confident if waiting else 0.0)
 
 
 def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: CampaignLimits) -> ComparisonDocument:
@@ -134,7 +129,7 @@ def _why_not(chosen: Chosen, alone: Alone, *, today: date) -> str | None:
     if not _is_better(chosen, alone, today=today, by=WORTH_MIXING):
         if by_time:
             return "a mix must end 5 % sooner, or cost 5 % less and end no later"
-        less = 1 - _ranking_usd(chosen, alone) / min(map(ranking_usd, able))
+        less = 1 - chosen.ranking_usd(alone.limits) / min(map(ranking_usd, able))
         return f"a mix must cost 5 % less; this one costs {100 * less:.2g} % less"
     cheapest = min(able, key=ranking_usd)
     if not by_time and limits.deadline is None and chosen.plan.hours.value > TOO_SLOW * hours_of(cheapest):
