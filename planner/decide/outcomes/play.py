@@ -16,7 +16,7 @@ from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes
 from planner.decide.outcomes.run_times import run_times
 from planner.duration.between_turns import hours_between
 from planner.duration.goodput import Interruptions, losses
-from planner.duration.waits import drawn_wait
+from planner.duration.waits import drawn_wait, waits_of_sets
 from planner.model.answer.campaign import BetweenTurns, CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.interval import MOST, TAIL, Interval
@@ -172,13 +172,16 @@ def _speed_scores(option: PlayedOption, learnt: Learnt | None) -> Array:
 
 
 def _opened(option: PlayedOption) -> list[Array]:
-    """Return the hours after the start at which each lane opens, in each sample."""
+    """Return the hours after the start at which each lane opens, in each sample. In a queue each set has its wait."""
     names = (option.option, "wait")
     if isinstance(option.wait, Interval):
         wait = at_scores(option.wait, scores(*names))
     else:
         wait = in_strata(drawn_wait(generator(*names), option.wait, (DRAWS_OF_A_WAIT * SAMPLES,)), *names)
-    return [np.maximum(lane.opens, option.asked_at + wait) for lane in option.lanes]
+    waits = [wait] * len(option.lanes)
+    if isinstance(option.wait, Queue):
+        waits = waits_of_sets(generator(*names, "sets"), option.wait, wait, len(option.lanes))
+    return [np.maximum(lane.opens, option.asked_at + each) for lane, each in zip(option.lanes, waits, strict=True)]
 
 
 @lru_cache(maxsize=1_024)

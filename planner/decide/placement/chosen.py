@@ -254,10 +254,8 @@ def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: floa
 
 
 def _name(candidate: PlacementCandidate, at_once: int) -> str:
-    """Return the option's name. A number of simultaneous runs in it becomes that of the plan."""
-    named, bare = candidate.alone.display_name, candidate.estimated.option.display_name
-    if not bare or named == bare:
-        return named or candidate.alone.id
+    """Return the option's name, with how many runs the plan has at once there."""
+    bare = candidate.estimated.option.display_name or candidate.alone.id
     return bare if at_once < 2 else with_at_once(bare, at_once)
 
 

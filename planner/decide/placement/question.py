@@ -13,6 +13,7 @@ from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.campaign import closing
 from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
+from planner.decide.campaign.side_by_side import may_vary, most_at_once
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
 from planner.decide.limits import allowed, most_sets
@@ -24,7 +25,7 @@ from planner.model.answer.campaign import LastingCredit
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.quantity import Quantity
 from planner.quantity.interval import doubted
 
@@ -177,6 +178,8 @@ def _spans(
     ends = closing(candidate.estimated, calendar)
     closes = min(math.inf if ends is None else ends, candidate.planned_until, opens + held_hours(candidate.estimated))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
+    if (limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour) and may_vary(candidate.estimated, limits):
+        wanted = max(wanted, most_at_once(candidate.estimated, option, limits))
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]
     turns = taken_nodes(machine.taken, calendar)
