@@ -39,6 +39,8 @@ class Chosen:
     plan: CampaignPlan
     asked: Instance
     """Instance that was solved: the question, perhaps with tighter hours and costs."""
+    solution: Solution
+    """Runs on lanes that are the plan."""
     calendar: Calendar
     played: Outcomes
     """Outcomes of the plan in each sample."""
@@ -136,13 +138,14 @@ def chosen_plan(
         windows = played.chance_held() if closed else None
         chances = (row.chance_deadline, windows, row.chance_budget, row.chance_both)
         return Chosen(
-            figures_of_row(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
+            figures_of_row(plan, row), asked, solution, question.calendar, played, *chances, row,
+            currency=question.currency,
         )  # fmt: skip
     played = played_plan(plan)
     limit, until = drawn_budget(budget), question.instance.deadline
     limited = closed or budget is not None or limits.deadline is not None
     return Chosen(
-        figures_of_samples(plan, played), asked, question.calendar, played,
+        figures_of_samples(plan, played), asked, solution, question.calendar, played,
         chance_deadline=None if limits.deadline is None else played.chance_by(until),
         chance_windows=played.chance_held() if closed else None,
         chance_budget=None if budget is None else played.chance_within(limit),
