@@ -207,13 +207,25 @@ def _growth(option: PlayedOption, used: Sequence[Array]) -> Array:
     if option.rent is None:
         likely, grown = sum(expected), np.sum(used, axis=0)
     else:
-        billed = [
-            lane.billed_hours * (hours / most_likely if most_likely > 0 else np.ones(SAMPLES))
+        rents = [
+            usd_at(option.rent, _billed_hours(lane, hours, most_likely))
             for lane, hours, most_likely in zip(option.lanes, used, expected, strict=True)
         ]
-        grown = sum((usd_at(option.rent, each) for each in billed), np.zeros(SAMPLES))
         likely = float(np.sum(usd_at(option.rent, np.array([lane.billed_hours for lane in option.lanes]))))
+        grown = np.sum(rents, axis=0)
     return np.asarray(grown / likely) if likely > 0 else np.ones(SAMPLES)
+
+
+def _billed_hours(lane: PlayedLane, hours: Array, most_likely: float) -> Array:
+    """Return the hours on the bill of a lane that is used for these hours.
+
+    billed = likely billed + (hours - most likely hours) x min(1, likely billed / most likely hours)
+
+    The idle tails of its runs, which are billed too, do not grow. Of unlike runs, a row's lanes are played as long as
+    the longest and are billed for fewer hours.
+    """
+    share = min(1.0, lane.billed_hours / most_likely) if most_likely > 0 else 0.0
+    return lane.billed_hours + (hours - most_likely) * share
 
 
 def _expected_hours(option: PlayedOption, lane: PlayedLane) -> float:
