@@ -42,8 +42,8 @@ MOST_NEAR = 400
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
 """Levels of which those above the confidence are tried too. A surer plan may cost less at the confidence."""
 SAME_USD, SAME_HOURS = 0.01, 1 / 60
-CHEAPER = 1 - 1e-6
-"""Factor by which a plan must be better to replace one that was found earlier."""
+CHEAPER = 1 - 1e-3
+"""Factor by which a plan must be better to replace one that was found earlier: the draws of two plans differ more."""
 
 
 class Tried(NamedTuple):

@@ -23,7 +23,7 @@ from tests.bundled import bundled_catalog
 from tests.decide.campaign.test_price_changes import ENDS_SOON, LISTED, catalog_with
 from tests.decide.campaign.test_price_changes import P4D as AT_BOOK_PRICE
 from tests.decide.campaign.test_side_by_side import P4D, TODAY, plan_of
-from tests.decide.campaign.test_terms_and_credits import within, with_credit
+from tests.decide.campaign.test_terms_and_credits import with_credit, within
 
 LEASE = P4D | {"price": "lease"}
 TERM, TERM_USD = 730.5, 7_305.0
@@ -89,14 +89,17 @@ def test_uneven_sets_pay_the_prices_of_their_own_days() -> None:
 
 
 def test_the_nearest_plan_counts_credits_that_expire_before_an_option_could_do_all_runs() -> None:
-    """24 runs alone take 240 h; credits of 1,000 USD end after 192 h, and pay for 10 runs. The other 14 cost 120 each.
+    """24 runs alone take 240 h, and credits of 1,000 USD end after 192 h, in which 19 of 100 USD fit; 5 cost 120 each.
 
-    A budget of 1,000 USD holds no plan.
+    That is 1,900 - 1,000 + 600 USD; without the credits 24 x 100 would be the least.
     """
-    other = {"offer": "coreweave/gd-8xa100-i128", "usd_per_hour": 12.0}
+    other = {"offer": "coreweave/a100-8x", "usd_per_hour": 12.0}
     plan = plan_of([P4D, other], runs=24, at_once=1, deadline="2026-12-31", budget_usd=1_000)
     answer = plans.campaign(plan, with_credit(1_000, CREDIT_ENDS), today=TODAY)
     assert (answer.feasible, answer.binding_limits) == (False, ("budget",))
     assert answer.nearest_feasible is not None
-    assert answer.nearest_feasible.chance_budget == 0
-    assert answer.nearest_feasible.usd_confident == pytest.approx(0)
+    assert {each.option.split(":")[0]: each.runs for each in answer.nearest_feasible.placements} == {
+        "aws/p4d.24xlarge": 19, "coreweave/a100-8x": 5
+    }  # fmt: skip
+    assert answer.nearest_feasible.usd_confident == pytest.approx(1_500)
+    assert answer.nearest_feasible.chance_budget == pytest.approx(0, abs=1e-3)
