@@ -37,6 +37,8 @@ PLAYED = 0.005
 """Effort of playing one plan on the samples."""
 MOST_MOVES = 40
 """Plans with moved runs that are played in all."""
+MOST_SETS = 4
+"""Most sets of machines over which the runs of an option with a term are shared where its row takes more."""
 MOST_NEAR = 400
 """Moves up to which a plan's neighbours are listed: that takes at most about 0.1 seconds."""
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
@@ -86,7 +88,7 @@ class _Search:
     effort: Effort
     found: dict[Level, Found | None] = field(default_factory=dict)
     moved: list[Found] = field(default_factory=list)
-    """Plans with runs that were moved, and plans that end before credits expire."""
+    """Plans with moved runs, plans that end before credits expire, and plans that fill their terms."""
     stopped: SolverStoppedError | None = None
 
     def tried(self) -> Tried:
@@ -99,6 +101,7 @@ class _Search:
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
             self._use_all_credits(confidence)
+            self._fill_terms()
             self._move(confidence)
         plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
         unsure = max(
@@ -136,6 +139,16 @@ class _Search:
         open_again = tuple(replace(bin_, closes=closes[bin_.origin]) for bin_ in made.bins)
         solution = replace(found.solution, instance=replace(made, bins=open_again, credits=asked.credits))
         return Found(solution, self._chosen(solution, asked))
+
+    def _fill_terms(self) -> None:
+        """Propose all runs on fewer sets of machines than an option's row takes, whose terms they fill better."""
+        asked = self.question.instance
+        for number in sorted({way.option for way in asked.ways if asked.bins[way.bin].by_term}):
+            for sets in range(1, min(MOST_SETS + 1, self.question.candidates[number].alone.at_once)):
+                solution = None if self.effort.spent else as_its_row(self.question, number, most=sets)
+                if solution is not None:
+                    self.effort.spend(PLAYED)
+                    self.moved.append(Found(solution, self._chosen(solution, asked)))
 
     def _known(self) -> list[Found]:
         return [*filter(None, self.found.values()), *self.moved]
