@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
+from planner.decide.placement.better import best_of, weighed
 from planner.decide.placement.chosen import Chosen, chosen_plan, keeps_each
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import (
@@ -44,8 +45,6 @@ MOST_NEAR = 400
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
 """Levels of which those above the confidence are tried too. A surer plan may cost less at the confidence."""
 SAME_USD, SAME_HOURS = 0.01, 1 / 60
-CHEAPER = 1 - 1e-3
-"""Factor by which a plan must be better to replace one that was found earlier: the draws of two plans differ more."""
 
 
 class Tried(NamedTuple):
@@ -70,12 +69,6 @@ def best_plan(question: PlacementQuestion, alone: Alone, objective: Objective, e
     time, with the least likely hours. Raises SolverStoppedError if no plan was found and none was ruled out.
     """
     return _Search(question, alone, objective, effort).tried()
-
-
-def weighed(plan: Chosen, alone: Alone, objective: Objective) -> tuple[float, float]:
-    """Return what plans are compared by, least first: cost at the confidence, with waiting, and likely hours."""
-    usd, hours = plan.ranking_usd(alone.limits), plan.plan.hours.value
-    return (hours, usd) if objective is Objective.TIME else (usd, hours)
 
 
 @dataclass
@@ -195,18 +188,13 @@ class _Search:
 
     def _best(self, kept: list[Chosen]) -> Chosen | None:
         """Return the best of the plans; the best row with all runs in its place if it is no worse."""
-        best: Chosen | None = None
-        values: tuple[float, float] = (math.inf, math.inf)
-        for plan in kept:
-            value = weighed(plan, self.alone, self.objective)
-            if best is None or _is_less(value, values):
-                best, values = plan, value
+        best = best_of(kept, self.alone, self.objective)
         if best is not None and best.row is not None:
             return best
         row = self._best_row()
-        if row is not None and (best is None or not _is_less(values, weighed(row, self.alone, self.objective))):
-            return row
-        return best
+        if row is None or best is None:
+            return row or best
+        return row if best_of([row, best], self.alone, self.objective) is row else best
 
     def _best_row(self) -> Chosen | None:
         """Return the plan of the best option that keeps the limits as its row in `compare` does; None if none does."""
@@ -292,13 +280,6 @@ def _holds(instance: Instance, known: Solution) -> bool:
         return False
     as_cheap = moved.to_pay <= known.to_pay + SAME_USD
     return as_cheap and in_budget(instance, known.placed) and in_allocations(instance, known.placed)
-
-
-def _is_less(value: tuple[float, float], than: tuple[float, float]) -> bool:
-    """Return whether the first number is less; if both are equal, the second."""
-    if value[0] < than[0] * CHEAPER:
-        return True
-    return value[0] * CHEAPER <= than[0] and value[1] < than[1] * CHEAPER
 
 
 def _as_good(plan: Chosen, likely: Chosen) -> bool:
