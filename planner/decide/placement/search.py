@@ -139,9 +139,14 @@ class _Search:
         for number in sorted({way.option for way in asked.ways if asked.bins[way.bin].by_term}):
             for sets in range(1, min(MOST_SETS + 1, self.question.candidates[number].alone.at_once)):
                 solution = None if self.effort.spent else as_its_row(self.question, number, most=sets)
-                if solution is not None:
+                if solution is not None and self._holds_likely(solution):
                     self.effort.spend(PLAYED)
                     self.moved.append(Found(solution, self._chosen(solution, asked)))
+
+    def _holds_likely(self, solution: Solution) -> bool:
+        """Return whether a plan keeps the limits at the likely hours and costs, as all plans of the solver do."""
+        asked = self.question.instance
+        return solution.hours <= asked.deadline * (1 + TOLERANCE) and in_budget(asked, solution.placed)
 
     def _known(self) -> list[Found]:
         return [*filter(None, self.found.values()), *self.moved]
