@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.cost.cloud.cost_by_hours import price_range
 from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.campaign import closing
@@ -123,7 +124,8 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
     """Return the instance with pessimistic hours and costs.
 
     Hours and waits stay below the new values with the chance `hours`, costs with the chance `usd`. None keeps the
-    likely values; without `hours`, blocks and allocations hold the likely hours too.
+    likely values; without `hours`, blocks and allocations hold the likely hours too. With `hours`, terms are paid for
+    the longer hours, so that only their price is left to the costs.
     """
     asked = question.instance
     if hours is None:
@@ -134,7 +136,10 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
     if usd is not None:
         options = zip(asked.options, question.candidates, strict=True)
-        surely = tuple(replace(option, cost_factor=_cost_factor(candidate, usd)) for option, candidate in options)
+        surely = tuple(
+            replace(option, cost_factor=_cost_factor(candidate, usd, of_price=hours is not None))
+            for option, candidate in options
+        )
         asked = replace(asked, options=surely, credits=dict(question.sure_credits))
     return asked
 
@@ -146,8 +151,8 @@ def _as_likely(question: PlacementQuestion, way: Way) -> Way:
 
 def _longer(question: PlacementQuestion, way: Way, chance: float) -> Way:
     work, candidate = question.groups[way.group].work, question.candidates[way.option]
-    hours = way.hours * candidate.longer(work, chance)
-    return replace(way, hours=hours, billed_hours=candidate.billed_hours(work, chance))
+    longer = candidate.longer(work, chance)
+    return replace(way, hours=way.hours * longer, billed_hours=candidate.costs[work].billed.value * longer)
 
 
 def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
@@ -156,9 +161,14 @@ def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
     return replace(bin_, opens=max(bin_.opens, stays_under(doubted(wait), chance)))
 
 
-def _cost_factor(candidate: PlacementCandidate, chance: float) -> float:
-    """Return the factor from the option's likely cost before credits to the cost that it stays below with a chance."""
-    option = candidate.alone
+def _cost_factor(candidate: PlacementCandidate, chance: float, *, of_price: bool) -> float:
+    """Return the factor from the option's likely cost before credits to the cost that it stays below with a chance.
+
+    With `of_price` that of a term comes from its price alone.
+    """
+    option, rent = candidate.alone, candidate.alone.cost_by_hours
+    if of_price and rent is not None and any(costs.lane_usd_per_hour > 0 for costs in candidate.costs.values()):
+        return stays_under(price_range(rent), chance)
     owed = option.owed_usd or option.usd_marginal
     assert owed is not None, "its cost is known"
     if owed.value <= 0 or candidate.before_credits.usd is None:

@@ -192,9 +192,10 @@ def test_a_credit_pays_where_the_last_run_ends_before_it_expires():
 
 
 def test_a_term_costs_its_least_until_the_work_outlasts_it():
-    """The term holds 1.25 times the likely hours; of twice the hours it costs 2 / 1.25 = 1.6 times its least."""
-    cost = CostByHours(hours=(0.1, 1.25, 10.0), usd=(100.0, 100.0, 800.0), least_factor=1.0, most_factor=1.0)
-    term = alone(usd=100.0, cost=cost)
+    """The term of 62.5 h holds 1.25 times the likely 50 h; of 100 h it costs 100 / 62.5 = 1.6 times its least."""
+    rent = CostByHours(hours=(0.0, 62.5, 625.0), usd=(100.0, 100.0, 1000.0), least_factor=1.0, most_factor=1.0)
+    term = alone(usd=100.0, rent=rent)
+    term = replace(term, lanes=tuple(replace(lane, billed_hours=50.0) for lane in term.lanes))
     assert play([term]).usd == pytest.approx(100.0)
     slow = play([replace(term, speed_error=Interval.exact(2.0))])
     assert slow.usd == pytest.approx(160.0)
