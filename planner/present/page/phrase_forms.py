@@ -70,4 +70,8 @@ PHRASES = (
     "about {n} {code}",
     "under 1 {code}",
     "{code} a kWh",
+    "an hour beyond the commitment",
+    "an hour",
+    "a mix must cost {n} % less; this one costs {m} % less",
+    "a mix must end {n} % sooner, or cost {m} % less and end no later",
 )  # fmt: skip
