@@ -38,6 +38,7 @@ PHRASES = (
     "keeps the deadline", "stays in the budget", "keeps both limits", "the term", "the block", "the grant", "the lease",
     ", {usd} less than renting {other}",
     ", {usd} less than renting",
+    ", {usd} less than the next best",
     "preemptions an hour", "{code} a USD",
     "{name} ({limit} with {n} %, below the {m} % asked); {each}",
     "{name} ({limit} with just under the {m} % asked); {each}",

@@ -128,6 +128,7 @@ SENTENCES = (
     "A year of such work: {deed}; {other} costs less with {n} %, but takes {usd} at once, over the plan's budget.",
     "A year of such work: {deed}; {other} costs less with {n} %, but commits {usd}, over the plan's budget.",
     "A year of such work: {deed}; {other} costs less, but by under {n} %.",
+    "Waiting counts in the campaign alone.",
     "A year of such work: {deed}.", "A year of such work: {deed} for {usd}.",
     "{name} costs less than {other} from {n} trainings a year, of which the plan has {m}, but commits {usd}, over the "
     "plan's budget.",
