@@ -127,9 +127,7 @@ def _open_quote(price: Price, book: PriceBook, *, on: date) -> OpenQuote | None:
     if quoted is None or otherwise is None or otherwise <= quoted:
         return None
     beside = any(entry.applies(price, on) for entry in book.commitments)
-    return OpenQuote(
-        accept_by=last, usd_per_hour=quoted, otherwise_usd_per_hour=otherwise, beside_commitment=beside
-    )
+    return OpenQuote(accept_by=last, usd_per_hour=quoted, otherwise_usd_per_hour=otherwise, beside_commitment=beside)
 
 
 def _beyond(price: Price, book: PriceBook, *, on: date) -> float | None:

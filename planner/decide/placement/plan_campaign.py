@@ -185,6 +185,7 @@ def _with_starts(
 def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
     """Return the binding limits, and the plan without them."""
     if unsure is not None:
+        unsure = replace(unsure, plan=replace(unsure.plan, gap=None))  # proven is only that none costs less
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
     asked = question.instance
     without: list[tuple[float, tuple[str, ...], Chosen]] = []

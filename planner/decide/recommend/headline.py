@@ -56,8 +56,8 @@ def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[s
     """Return the sentences: the advice first, then the most important facts; each has at most twenty words.
 
     Order of the facts: doubts about the memory, an owned machine that costs less, doubts about the evidence, the best
-    option without dividing the network, the firm option beside a spot one, the measured one beside a modelled one, an old
-    price, a fit that was not checked, the resale value of a purchase, a faster option, a purchase that was not taken.
+    option without dividing the network, the firm option beside a spot one, the measured one beside a modelled one, an
+    old price, a fit that was not checked, the resale value of a purchase, a faster option, a purchase not taken.
     """
     beside = [*_beside(choice, phrases, today), *extra]
     return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])

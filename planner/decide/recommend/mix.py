@@ -203,7 +203,8 @@ def _sentences(
     cheaper = best is not None and best.usd_confident is not None and best.usd_confident < chosen.usd_confident
     tight = min(filter(may_not_fit, placed), key=lambda option: option.fit_chance or 0.0, default=None)
     if tight is not None:
-        yield f"{name_of(tight)} fits its memory with {percent_text(tight.fit_chance or 0.0)}: try a step first."
+        fits = f"{name_of(tight)} fits its memory with {percent_text(tight.fit_chance or 0.0)}"
+        yield f"{fits[0].upper()}{fits[1:]}: try a step first."
     if best is not None and cheaper:
         yield f"Alone and cheaper: {phrases.short(best)}"
     doubtful = [placed.name for placed in placements if placed.doubtful]
