@@ -9,6 +9,7 @@ from datetime import date
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.chances import with_chances
+from planner.decide.options.part_notes import fit_notes, quote_notes
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_start
@@ -82,8 +83,10 @@ def planned_campaign(
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure, catalog, today=today))
         points: tuple[FeasiblePlan, ...] = ()
-        phases = rollout_note([option for option in document.options if option.id in best.options])
-        notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
+        parts = [option for option in document.options if option.id in best.options]
+        quotes = quote_notes(parts, start=alone.limits.start)
+        notes = (*fit_notes(parts), *quotes, *document.notes, *filter(None, [rollout_note(parts)]), *difference)
+        notes += plan_notes(best)
         if asked is Objective.FRONT:
             solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [
@@ -185,6 +188,7 @@ def _nothing(
 ) -> dict[str, object]:
     """Return the binding limits, and the best plan without them, with its chances to keep them."""
     if unsure is not None:
+        unsure = replace(unsure, plan=replace(unsure.plan, gap=None))  # proven is only that none costs less
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
     asked = question.instance
     without: list[tuple[float, tuple[str, ...], Chosen]] = []

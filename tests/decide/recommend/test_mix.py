@@ -74,7 +74,7 @@ def test_a_mix_may_keep_limits_that_no_option_alone_keeps():
     assert found.mix is not None
     assert found.recommended is None
     assert found.feasible
-    assert found.headline[2] == "No option alone keeps the limits."
+    assert found.headline[2] == "As listed, no option alone keeps the limits."
 
 
 @pytest.mark.parametrize("answer", [answered, advised], ids=["compare", "recommend"])
