@@ -22,7 +22,7 @@ from planner.decide.campaign.chances import hours_to
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.options.part_notes import quote_notes
 from planner.decide.outcomes.option_outcomes import outcomes_of
-from planner.decide.recommend.answer_plan import campaign_document
+from planner.decide.recommend.answer_plan import campaign_document, sooner_notes
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.mix import mixes_of, with_mix
 from planner.decide.recommend.phrases import Phrases
@@ -97,7 +97,10 @@ def recommend(
         swings=_notable_swings(swings, chosen),
         at_confidence=_at_confidences(case) if chosen_mix is None else mix_at_confidences(case, alone, chosen_mix),
         alternatives=alternatives(document),
-        notes=_notes(case, options, by_id.get(document.recommended or ""), mixes.rejected, near.note),
+        notes=(
+            *(sooner_notes(document.recommended, alone, catalog, today=today) if chosen_mix is None else ()),
+            *_notes(case, options, by_id.get(document.recommended or ""), mixes.rejected, near.note),
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -52,14 +53,18 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
 
 
 def _with_sooner(document: ComparisonDocument, alone: Alone, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Return the answer with a first note on twice as many trainings at once, if that ends sooner and costs no more."""
-    options = zip(alone.estimated.options, alone.options, strict=True)
-    first = next((pair for pair in options if pair[1].id == document.recommended), None)
-    sooner = twice_at_once(*first, alone, catalog, today=today) if first is not None else None
-    if sooner is None or not is_feasible(sooner):
-        return document
-    note = f"sooner for about the same cost: {Phrases(alone.limits, alone.currency).short(sooner)}"
-    return document.model_copy(update={"notes": (note.removesuffix("."), *document.notes)})
+    notes = (*sooner_notes(document.recommended, alone, catalog, today=today), *document.notes)
+    return document.model_copy(update={"notes": notes})
+
+
+def sooner_notes(option: str | None, alone: Alone, catalog: Catalog, *, today: date) -> Iterator[str]:
+    """Yield what twice as many trainings at once on the advised option bring, if they end sooner and cost no more."""
+    pairs = zip(alone.estimated.options, alone.options, strict=True)
+    advised = next((pair for pair in pairs if pair[1].id == option), None)
+    sooner = twice_at_once(*advised, alone, catalog, today=today) if advised is not None else None
+    if sooner is not None and is_feasible(sooner):
+        short = Phrases(alone.limits, alone.currency).short(sooner)
+        yield f"sooner for about the same cost: {short.removesuffix('.')}"
 
 
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:

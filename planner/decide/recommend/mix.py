@@ -170,7 +170,10 @@ def _why_not(chosen: Chosen, alone: Alone, *, today: date) -> str | None:
     if not _is_better(chosen, alone, today=today, by=WORTH_MIXING):
         if by_time:
             return "a mix must end 5 % sooner, or cost 5 % less and end no later"
-        less = 1 - chosen.ranking_usd(limits) / min(map(ranking_usd, able))
+        alone_usd = min(map(ranking_usd, able))
+        if alone_usd <= 0:
+            return "an option alone costs nothing"
+        less = 1 - chosen.ranking_usd(limits) / alone_usd
         return f"a mix must cost 5 % less; this one costs {100 * less:.2g} % less"
     cheapest = min(able, key=ranking_usd)
     if not by_time and limits.deadline is None and chosen.plan.hours.value > TOO_SLOW * hours_of(cheapest):
