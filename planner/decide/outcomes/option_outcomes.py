@@ -80,7 +80,7 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
         played,
         lanes=lanes,
         # `wait_hours` holds the mean wait in the queue, which `wait` draws again: the rest of it comes before
-        asked_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
+        ordered_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
         wait=queued or lead or Interval.exact(0.0),
         usd=owed.value if owed is not None else 0.0,
         hourly_share=share,
