@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.model.answer.recommendation import InputSwing, TurningPoint
 from planner.model.currency import Currency
 
-LOOKED_AT = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+TRIED_FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Factors by which an input is moved in both directions to find a change."""
 NEARLY = 0.01
 STEPS = 8
@@ -53,7 +53,7 @@ def turning_points(case: Case, options: Options, moved: MovedInput) -> list[Turn
     found = []
     for direction in (1, -1):
         same = moved.range.value
-        for factor in LOOKED_AT:
+        for factor in TRIED_FACTORS:
             value = _rounded(moved, moved.range.value * factor**direction)
             if moved.reach is not None:
                 value = min(max(value, moved.reach[0]), moved.reach[1])
