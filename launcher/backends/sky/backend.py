@@ -17,8 +17,8 @@ from planner.launcher.backends.sky.launch_config import config_of, refuse_early
 from planner.launcher.backends.sky.leftovers import answer_leftovers, listed_by_skypilot, storage_leftovers
 from planner.launcher.backends.sky.phase import (
     by_skypilot,
+    exists_at_provider,
     goes_on,
-    is_there,
     managed_status_of,
     status_of,
     under_way,
@@ -132,7 +132,9 @@ class SkyBackend:
         if not could_ask(launch.target):
             return ()
         wrong = wrong_witness(launch) is not None
-        return tuple(sighting for sighting in look(launch, learn=True).seen if not wrong or is_there(sighting))
+        return tuple(
+            sighting for sighting in look(launch, learn=True).seen if not wrong or exists_at_provider(sighting)
+        )
 
     def other_witness(self, launch: Launch) -> str | None:
         """Return why the account asked here cannot speak for this launch; None if it can."""

@@ -88,8 +88,8 @@ class PriceSearch:
     standing: Collection[tuple[str, str, str]] = frozenset()
     """Machine, region and kind of the catalog's prices, which stored prices replace."""
 
-    def beside(self, catalog: Catalog) -> PriceSearch:
-        """Return the search beside a catalog: with its machines, and the prices that stored ones replace."""
+    def for_catalog(self, catalog: Catalog) -> PriceSearch:
+        """Return the search with a catalog's machines and with those of its prices that stored prices replace."""
         rows = (*catalog.prices, *catalog.own_prices)
         standing = frozenset((row.node, row.region, row.price_kind.value) for row in rows)
         return replace(self, known=catalog.nodes.keys() | {row.node for row in rows}, standing=standing)

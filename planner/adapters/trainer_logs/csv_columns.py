@@ -236,7 +236,7 @@ def _with_tokens(spans: list[LogSpan], rows: Sequence[Mapping[str, object]], nam
     for span in spans:
         begin, end = since.get(span.begin), since.get(span.end)
         tokens = end - begin if begin is not None and end is not None and end > begin else None
-        counted.append(LogSpan(span.begin, span.end, span.seconds, tokens, span.beside))
+        counted.append(LogSpan(span.begin, span.end, span.seconds, tokens, span.other_work))
     return counted
 
 

@@ -108,6 +108,6 @@ def _rows_of_one(text: str, where: str) -> list[Mapping[str, object]]:
 def _facts(source: LogSource, name: str) -> Facts:
     """Return the facts in the run's config and its description of the machine. Hosts, users and paths are skipped."""
     facts = Facts()
-    for beside in source.beside(name, "config.yaml", "wandb-metadata.json"):
-        facts = merged(facts, facts_of_config(source.json(beside)))
+    for neighbour in source.in_folder_of(name, "config.yaml", "wandb-metadata.json"):
+        facts = merged(facts, facts_of_config(source.json(neighbour)))
     return facts

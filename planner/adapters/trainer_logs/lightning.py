@@ -11,7 +11,7 @@ from planner.adapters.trainer_logs.csv_columns import table
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number, number_or_nan, positive
 from planner.adapters.trainer_logs.progress_bar import BarState, training_bar
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, OtherWork, TrainerLog, spans_between
 
 _BAR = re.compile(
     r"Epoch \d{1,6}:\s{0,9}(?::\s{0,9})?\d{1,3}%\|[^|]{0,400}\|\s{1,9}(\d{1,9})/(\d{1,9}|\?) "
@@ -73,12 +73,12 @@ def lightning_log(source: LogSource, name: str) -> TrainerLog | None:
 
 def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
     bar = training_bar(states, None)
-    beside = []
+    other_work = []
     for line in evaluations:
         before = [state for state in bar if state.line < line]
         if before:
-            beside.append((before[-1].done, Beside.EVALUATION))
-    return spans_between([(state.done, state.elapsed_s) for state in bar], beside=beside)
+            other_work.append((before[-1].done, OtherWork.EVALUATION))
+    return spans_between([(state.done, state.elapsed_s) for state in bar], other_work=other_work)
 
 
 def _batch(timed: dict[int, tuple[float, dict[str, str]]]) -> int | None:
@@ -197,15 +197,16 @@ def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
         and (time := number(row["time"])) is not None
         and (tokens := number(row["tokens"])) is not None
     ]
-    beside = [
-        (int(at) + 1, Beside.EVALUATION)
+    other_work = [
+        (int(at) + 1, OtherWork.EVALUATION)
         for row in rows
         if row.get("val_loss") and (at := number(row.get("step"))) is not None
     ]
-    spans, doubts = spans_between([(step, time) for step, time, _ in timed], beside=beside)
+    spans, doubts = spans_between([(step, time) for step, time, _ in timed], other_work=other_work)
     since = {step: tokens for step, _, tokens in timed}
     counted = [
-        LogSpan(span.begin, span.end, span.seconds, since[span.end] - since[span.begin], span.beside) for span in spans
+        LogSpan(span.begin, span.end, span.seconds, since[span.end] - since[span.begin], span.other_work)
+        for span in spans
     ]
     if not counted:
         return None

@@ -90,10 +90,10 @@ def read_logs(source: LogSource) -> list[TrainerLog]:
 def _with_files_beside(log: TrainerLog, source: LogSource) -> TrainerLog:
     """Add the network and the machine from files of fixed names in the log's folder, if the log lacks them."""
     facts = log.facts
-    for name in source.beside(log.files[0], MACHINE):
+    for name in source.in_folder_of(log.files[0], MACHINE):
         found = facts_of_config(source.json(name))
         facts = merged(facts, Facts(accelerator=found.accelerator, devices=found.devices))
-    for name in source.beside(log.files[0], NETWORK):
+    for name in source.in_folder_of(log.files[0], NETWORK):
         if facts.config is None and '"model_type"' in source.text(name):
             facts = replace(facts, config=name)
     return replace(log, facts=facts)
@@ -184,7 +184,7 @@ def _completed(log: TrainerLog, others: Sequence[TrainerLog]) -> TrainerLog:
 def _total_of(log: TrainerLog) -> Total | None:
     if log.total is not None or not log.spans:
         return log.total
-    counted = [span for span in log.spans if span.beside is None]
+    counted = [span for span in log.spans if span.other_work is None]
     return Total(sum(span.steps for span in counted), sum(span.seconds for span in counted)) if counted else None
 
 

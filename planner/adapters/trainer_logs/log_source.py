@@ -116,7 +116,7 @@ class LogSource:
         """Return what a format reads from each console's output that is in this format."""
         return [log for name in self.consoles() if (log := read(self, name)) is not None]
 
-    def beside(self, name: str, *wanted: str) -> list[str]:
+    def in_folder_of(self, name: str, *wanted: str) -> list[str]:
         """Return which of the wanted files exist in the folder of a file."""
         folder = name.rpartition("/")[0]
         names = [f"{folder}/{wanted_name}" if folder else wanted_name for wanted_name in wanted]

@@ -238,7 +238,7 @@ class ArchitectureFile(TrainerSettings):
 class TextPart(ArchitectureFile):
     """A text network that is part of several. Its name says which part is left out."""
 
-    beside: Text
+    left_out: Text
     """Parts that are left out, in words: vision, sound."""
 
 

@@ -83,13 +83,13 @@ def planned_adapters(
     """
     if adapters is None:
         return NO_ADAPTERS
-    beside = adapted(decoder, adapters)
+    adapted_shapes = adapted(decoder, adapters)
     joined = compiled if framework is None else written_for_adapters(*planned_words(framework))
     return {
         "adapters": 1.0,
-        "adapted": beside.numbers / decoder.layers,
-        "adapted_maps": beside.maps / decoder.layers,
-        "adapted_weights": beside.weights / decoder.layers,
+        "adapted": adapted_shapes.numbers / decoder.layers,
+        "adapted_maps": adapted_shapes.maps / decoder.layers,
+        "adapted_weights": adapted_shapes.weights / decoder.layers,
         "rank": float(adapters.rank * PAIRS[adapters.kind]),
         **DENSE_COSTS[adapters.kind]._asdict(),
         "rotation_flops": 0.0,
@@ -120,17 +120,18 @@ def measured_adapters(
     targets = set(_targets(row.lora_targets) or usual) - set(OF_THE_MLP if network["experts"] > 1 else ())
     if WITHOUT_MAPS.search(method):
         targets = set()
-    beside = [shape for name, shape in shapes.items() if name in targets]
+    adapted_shapes = [shape for name, shape in shapes.items() if name in targets]
     kernels = kernel_words(row.compile_kernels)
     rank = float(row.lora_rank or USUAL.rank)
     return {
         "adapters": 1.0,
-        "adapted": sum(shape.inputs + shape.outputs for shape in beside),
-        "adapted_maps": float(len(beside)),
-        "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
+        "adapted": sum(shape.inputs + shape.outputs for shape in adapted_shapes),
+        "adapted_maps": float(len(adapted_shapes)),
+        "adapted_weights": sum(shape.inputs * shape.outputs for shape in adapted_shapes),
         "rank": rank,
         **_named_cost(method, kernels)._asdict(),
-        "rotation_flops": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
+        "rotation_flops": sum(_rotation(method, shape, rank) for shape in adapted_shapes)
+        * _slower_in_fp32(accelerator),
         "adapters_fused": float(written_for_adapters(kernels, row.framework)),
         "separate_gathers": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),

@@ -80,7 +80,7 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
     said = read_command(text, catalog)
     changes = _changes(said, form)
     named = tuple(f"{name}: {value}" for name, value in changes.items())
-    left = (f"not in the form: {', '.join(said.beside)}",) if said.beside else ()
+    left = (f"not in the form: {', '.join(said.unused)}",) if said.unused else ()
     if not changes:
         seen = (f"read: {', '.join(said.said)}",) if said.said else ()
         return Understood({}, (NOTHING_UNDERSTOOD, *seen, *left))

@@ -61,7 +61,7 @@ def is_offered(row: Price, said_on: date | None) -> bool:
 def chosen(rows, search: PriceSearch | None, bundled, *, own=(), lists=(), said_on=None, regions=None):
     """Return the price of the known machine on each kind, and of the others the two lowest of each kind."""
     catalog = CATALOG.model_copy(update={"prices": tuple(bundled), "own_prices": tuple(own)})
-    prices, _ = read(rows, search and search.beside(catalog), lists)
+    prices, _ = read(rows, search and search.for_catalog(catalog), lists)
     old, observed = with_marks(bundled, prices, lists)
     catalog = catalog.model_copy(
         update={"prices": (*old, *observed), "nodes": observed_nodes(observed) | catalog.nodes}
@@ -207,7 +207,7 @@ def test_of_one_instance_the_cheapest_region_is_read_with_all_kinds_of_price():
         price(KNOWN, 70, "us-west-2"),
     ]
     catalog = CATALOG.model_copy(update={"prices": (), "own_prices": ()})
-    kept, _ = read(rows, PriceSearch().beside(catalog))
+    kept, _ = read(rows, PriceSearch().for_catalog(catalog))
     assert {(row.region, row.usd_per_hour) for row in kept if row.region == "us-east-1"} == {
         ("us-east-1", 55), ("us-east-1", 30)
     }  # fmt: skip
