@@ -32,7 +32,7 @@ def swings(
 ) -> list[Swing]:
     """Evaluate the answer at both ends of every uncertain input while the other inputs stay; widest first.
 
-    `with_input(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity ("tornado").
+    `with_input(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity (tornado).
     """
     with unrecorded():
         unsorted = [

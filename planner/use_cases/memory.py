@@ -39,7 +39,7 @@ from planner.speed.memory.planned_settings import (
 from planner.speed.physics.accelerator_facts import uses_autocast
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
-from planner.use_cases.networks import find_architecture, checked_adapters_of
+from planner.use_cases.networks import checked_adapters_of, find_architecture
 
 
 class MemoryRequest(TrainerSettings):

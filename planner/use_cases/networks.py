@@ -52,11 +52,11 @@ def bench_workload(
     if not network.architecture.has_benchmark:
         raise InputError(
             f"{workload}: this is an encoder; the benchmark has only decoders, resnets and vision transformers.",
-            fix="Measure a decoder of its sizes (kind: decoder); `planner estimate` and `planner memory` take encoders.",
+            fix="Measure a decoder of its sizes (kind: decoder). `planner estimate` and `memory` take encoders.",
         )
     if isinstance(network, ArchitectureFile) and network.objective.method is not None:
         raise InputError(
-            f"{workload}: this is {network.objective.method.value} training; the benchmark only predicts the next token.",
+            f"{workload}: this is {network.objective.method.value} training; the benchmark trains on the next token.",
             fix="Benchmark its network by name; to measure the whole training, import a log of your trainer.",
         )
     adapters = None if isinstance(network, BenchWorkload) else network.adapters
@@ -92,7 +92,8 @@ def _find_workload(workload: str, catalog: Catalog) -> BenchWorkload | Architect
     path = network_file(Path(workload))
     data, text = read_network_file(path, fix=ARCHITECTURE_FIX)
     if "options" in data:
-        return _plan_architecture(with_config(parse_plan(text, where=workload), folder=path.parent), catalog, where=workload)
+        plan = with_config(parse_plan(text, where=workload), folder=path.parent)
+        return _plan_architecture(plan, catalog, where=workload)
     return network_of(data, path, text=text)
 
 

@@ -66,6 +66,6 @@ def _row(run: CheckedRun, words: Words) -> RunRow:
     return RunRow(
         id=run.record.id, workload=run.check.workload,
         machine=f"{run.check.accelerators}x {run.check.accelerator}", measured=RATE.value(run.check.measured),
-        predicted=predicted, ratio=ratio, deviation=deviation, verdict=run.audit.verdict.value, sentence=run.check.sentence,
-        findings=run.audit.findings, source=run.record.throughput.source,
+        predicted=predicted, ratio=ratio, deviation=deviation, verdict=run.audit.verdict.value,
+        sentence=run.check.sentence, findings=run.audit.findings, source=run.record.throughput.source,
     )  # fmt: skip

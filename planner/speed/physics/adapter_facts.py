@@ -19,7 +19,7 @@ from planner.speed.physics.accelerator_facts import peak_flops
 from planner.speed.physics.kernels import kernel_words, planned_words, written_for_adapters
 
 NO_ADAPTERS = {
-    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "materialised": 0.0,
+    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "materialized": 0.0,
     "dense": 0.0, "dense_trained": 0.0, "rotation_flops": 0.0, "adapters_fused": 0.0, "separate_gathers": 0.0,
     "quantized": 0.0, "outliers": 0.0,
 }  # fmt: skip
@@ -44,7 +44,7 @@ REUSES_OUTPUT = re.compile(r"dropout[- ]0\b")
 class DenseCost(NamedTuple):
     """Work of an adapter with matrices of its map's whole size."""
 
-    materialised: float
+    materialized: float
     """1 if the adapter builds such a matrix in every pass."""
     dense: float
     """Number of products with such a matrix in each pass."""

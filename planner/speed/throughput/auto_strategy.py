@@ -136,5 +136,7 @@ def _searched(
         return ()
     if job.mfu is not None or option.step is not None or option.power_cap_w is not None:
         return ()
-    question = StrategyQuestion(job.setup, candidate.cluster.by_its_speed, shortest_step=shortest, undivided=undivided)
+    question = StrategyQuestion(
+        job.setup, candidate.cluster.for_speed_only, shortest_step=shortest, undivided=undivided
+    )
     return _search_once(question, catalog.calibration)
