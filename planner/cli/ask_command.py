@@ -134,8 +134,8 @@ def ask(
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
     given = None if write is None else str(write)
-    answer_ids.keep(document, today=answered.today, plan=answered.plan, asked=given, assumed=answered.assumed)
-    print_answer(document, output, asked=given)
+    answer_ids.keep(document, today=answered.today, plan=answered.plan, plan_words=given, assumed=answered.assumed)
+    print_answer(document, output, plan_words=given)
     if question.log is not None:
         say(f"Read: {question.log.throughput.source}.")
     for line in assumed_lines(answered.assumed):

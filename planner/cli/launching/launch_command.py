@@ -37,7 +37,7 @@ from planner.use_cases.runs import probe_settings
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchWorkloadOptions(BenchWorkloadOptions):
-    """What to measure: the training of a network, or kernels one by one."""
+    """Choice of the measurement: the training of a network, or kernels one by one."""
 
     workload: Annotated[
         str,

@@ -205,7 +205,7 @@ def unknown_variance(place: UpdatePoints) -> Array:
     return np.asarray(np.maximum(0.0, place.expected**2 - known - parts))
 
 
-def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posterior:
+def update(points: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posterior:
     """Condition the error of each prediction on the errors of the anchors.
 
     shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / expected^2, at most 2^2
@@ -223,12 +223,12 @@ def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posteri
     own = np.where(anchors.kernels.alone, 1.0, 1 - SITE_VARIANCE_SHARE) * surprise
     between = covariance(anchors, anchors) + same_site * odd[None, :]
     between = between + np.diag(NOISE**2 + own)
-    towards_odd = _same_site(asked, anchors) * odd[None, :]
-    towards = covariance(asked, anchors) + towards_odd
+    towards_odd = _same_site(points, anchors) * odd[None, :]
+    towards = covariance(points, anchors) + towards_odd
     weights = np.linalg.solve(between, towards.T).T
     explained = (weights * towards).sum(axis=1)
-    before = asked.expected**2 + towards_odd.max(axis=1)
-    left = np.sqrt(np.maximum(NOISE**2, before - explained) / asked.expected**2)
+    before = points.expected**2 + towards_odd.max(axis=1)
+    left = np.sqrt(np.maximum(NOISE**2, before - explained) / points.expected**2)
     return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left * contradiction(anchors, errors)), weights)
 
 

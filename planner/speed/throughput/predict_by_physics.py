@@ -107,19 +107,19 @@ def predict_by_physics(
             *training_notes(job),
             *((peak_note,) if peak_note else ()),
         ),
-        asked=EstimatorQuery(asked, own.observations),
+        query=EstimatorQuery(asked, own.observations),
         causes=causes_of(estimate.place),
     )
 
 
-def _probe_notes(asked: Observation, calibration: Calibration, own: OwnEvidence[Observation]) -> tuple[str, ...]:
+def _probe_notes(observation: Observation, calibration: Calibration, own: OwnEvidence[Observation]) -> tuple[str, ...]:
     """Return notes on the probe: its machine, the parts that it does not measure, and a contradiction with runs."""
     if not own.probe.observations:
         return ()
     names = ", ".join(probe.id for probe in own.probe.probes)
     machine = "this machine" if own.probe.of_this_machine else "other machines of this kind, so it counts for less"
     notes = [f"corrected by kernels of {machine} ({names})"]
-    if unmeasured := not_measured(part_shares(asked, calibration), own.observations):
+    if unmeasured := not_measured(part_shares(observation, calibration), own.observations):
         notes.append(f"no kernel of the probe measures {', '.join(unmeasured)}: these keep their range")
     if contradiction := contradiction_text(own.observations, calibration):
         notes.append(contradiction)

@@ -274,10 +274,10 @@ def _day(text: str, today: date) -> date:
         raise InputError(f"--by {text}: is not a date.", fix=fix) from None
 
 
-def answer_of(asked: QuestionPlan, catalog: Catalog, *, now: datetime) -> tuple[ComparisonDocument, DatedPlan]:
+def answer_of(question: QuestionPlan, catalog: Catalog, *, now: datetime) -> tuple[ComparisonDocument, DatedPlan]:
     """Compare the options of a question's plan, and add suggestions. Also return the plan as it was answered."""
-    plan, today, assumed = dated(asked.plan, now=now)
+    plan, today, assumed = dated(question.plan, now=now)
     document = plans.compare(plan, catalog, today=today)
-    search = dated(asked.search, now=now).plan
+    search = dated(question.search, now=now).plan
     document = with_suggestions(document, search, catalog, today=today)
-    return document, DatedPlan(plan, today, (*asked.assumed, *assumed))
+    return document, DatedPlan(plan, today, (*question.assumed, *assumed))
