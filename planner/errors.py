@@ -22,7 +22,7 @@ EXIT_NOTHING_FEASIBLE = 3
 """Exit code of an answer without a feasible option. Its document names the binding limit and the nearest option."""
 EXIT_INTERRUPTED = 130
 LONGEST_LINE = 2_000
-"""Most characters of one line of a message, which may quote a file."""
+"""Largest number of characters of one line of a message, which may quote a file."""
 
 
 class PlannerError(Exception):

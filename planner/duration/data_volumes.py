@@ -21,7 +21,7 @@ from planner.scenario.job import Job
 BYTES_PER_GB = 1e9
 FP32_WEIGHT_BYTES = 4.0
 LEAST_BYTES = 2.0
-"""Fewest bytes of a parameter in a checkpoint: the 16-bit weight."""
+"""Smallest number of bytes of a parameter in a checkpoint: the 16-bit weight."""
 
 
 @dataclass(frozen=True)

@@ -119,14 +119,14 @@ def _bill_text(bill: Bill) -> str:
 
 
 LINES = 80
-"""Most lines, two screens."""
+"""Largest number of lines, two screens."""
 OF_THE_STEP = ("samples_per_s", "step_seconds")
 """Formulas at which the short explanation stops, because the ones below belong to the training step."""
 MOST_PARTS = 6
 
 
 def short_lines(document: ExplainDocument, *, width: int | None) -> list[str]:
-    """Return the lines of the recommended option, or of the only one asked for. `--all` has everything."""
+    """Return the lines of the recommended option, or of the only requested one. `--all` has everything."""
     option = next((option for option in document.options if option.id == document.recommended), document.options[0])
     last = ["Every option, formula, source, constant and run: --all", *again(document.answer_id)]
     if len(document.options) > 1:

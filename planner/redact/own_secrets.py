@@ -35,9 +35,9 @@ _NAME_OF_NO_SECRET = re.compile(
 FRESH_S = 60
 """Seconds after which the files are read again."""
 DRAWN_CHARACTERS = 20
-"""Fewest characters of a variable's value that is taken for a secret by its value alone."""
+"""Smallest number of characters of a variable's value that is taken for a secret by its value alone."""
 DRAWN_BITS = 3.0
-"""Fewest bits of information per character (Shannon). Hexadecimal digits have at most 4, words 2.5."""
+"""Smallest number of bits of information per character (Shannon). Hexadecimal digits have at most 4, words 2.5."""
 _IN_URL = re.compile(r"://[^\s:/@]{0,100}:([^\s/@]{8,500})@")
 """Password in the URL of a proxy, a package index or a database."""
 _PART_OF_URL = re.compile(r"[/?&=:]([^/?&=:#@\s]{16,500})")

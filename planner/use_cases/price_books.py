@@ -1,4 +1,4 @@
-"""Reads the private price book of a workspace, only when asked for."""
+"""Reads the private price book of a workspace, only when requested."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def deepspeed_log(source: LogSource, name: str) -> TrainerLog | None:
 _VERL_STEP = re.compile(r"(?:^|\s)step:(\d{1,9}) - (.{1,30000})$")
 _FIGURE = re.compile(r"([\w@./-]{1,80}):(?:np\.float\d{2}\()?([-+\w.]{1,40})\)?(?: - |\s*$)")
 LONGEST_FIGURES_LINE = 40_000
-"""Most characters of a line, which has a mean, minimum and maximum of every figure."""
+"""Largest number of characters of a line, which has a mean, minimum and maximum of every figure."""
 OTHER_WORK = {"timing_s/testing": OtherWork.EVALUATION, "timing_s/save_checkpoint": OtherWork.CHECKPOINT}
 NEAR_A_WHOLE = 0.02
 

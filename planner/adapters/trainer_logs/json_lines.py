@@ -18,7 +18,7 @@ from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
 MOST_OF_ONE = 20_000_000
-"""Most characters of a single JSON value. Parsing takes up to fifteen times as much memory."""
+"""Largest number of characters of a single JSON value. Parsing takes up to fifteen times as much memory."""
 LLAMA_FACTORY = "trainer_log.jsonl"
 SWIFT = "global_step/max_steps"
 """Step counter in ms-swift's `logging.jsonl`."""

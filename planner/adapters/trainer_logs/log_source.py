@@ -21,9 +21,9 @@ LONGEST_LINE = 2_000
 """Characters of a line that line-based formats look at."""
 LOG_LIMIT_BYTES = 64_000_000
 MOST_LINES = 3_000_000
-"""Most lines of a console's output: three days of a progress bar that is drawn ten times a second."""
+"""Largest number of lines of a console's output: three days of a progress bar that is drawn ten times a second."""
 MOST_FILES = 2_000
-"""Most files in a folder and its subfolders."""
+"""Largest number of files in a folder and its subfolders."""
 DEEPEST = 4
 """Levels of folders below the named one (MLflow: experiment, run, metrics, train)."""
 UNPACK = "Unpack it yourself and name the log in it."

@@ -120,9 +120,9 @@ def launched(command: Command) -> Facts:
 
 
 LONGEST_SCRIPT = 200_000
-"""Most characters of a script that are read."""
+"""Largest number of characters of a script that are read."""
 MOST_FILLED = 20_000
-"""Most characters that variables may add to one statement, because they may refer to each other."""
+"""Largest number of characters that variables may add to one statement, because they may refer to each other."""
 _VARIABLE = re.compile(r"\$(?:\{(\w{1,60})(?:\[[@*]\])?(?::?[-=]([^{}]{0,200})|[#%/:][^{}]{0,200})?\}|(\w{1,60}))")
 _QUOTED_ARRAY = re.compile(r"\"(\$\{\w{1,60}\[@\]\})\"")
 """Array in quotes. Its words stay separate words."""

@@ -37,7 +37,7 @@ NOT_WHOLE = "do not fit, or no speed is known"
 DIVIDED = 2
 """Offers of each size for which split networks are tried. The search for a split takes long."""
 LEAST_OF_COARSE = 0.9
-"""Least ratio of the full to the coarse estimate of a cost. It was 0.94 to 3.5 over 280 options of three questions and
+"""Smallest ratio of full to coarse estimate of a cost. It was 0.94 to 3.5 over 280 options of three questions and
 four setups with a cost similar to the best."""
 OF_ONE_SHAPE = 2
 """Offers of one machine shape, each of another provider or kind of price: the cheapest may be out of stock, and the

@@ -40,7 +40,7 @@ DESCRIPTION = re.compile(r" with | \(|, ")
 
 
 class _Naming:
-    """Data beside an option on which its name depends: cards of the answer, providers, machines of the catalog."""
+    """Data on which an option's name depends: cards of the answer, providers, machines of the catalog."""
 
     def __init__(
         self, options: Sequence[OptionEstimate], providers: Mapping[str, Provider], nodes: Mapping[str, Node]

@@ -37,7 +37,7 @@ class YearlyWork:
     accelerators: int
     """Accelerators of one training."""
     most: float
-    """Most trainings that the whole site can do in a year, in the hours that others leave."""
+    """Largest number of trainings that the whole site can do in a year, in the hours that others leave."""
     other_use: float = 0.0
     """Share of the machine's busy hours that others use."""
 

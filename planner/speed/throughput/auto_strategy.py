@@ -22,7 +22,7 @@ from planner.speed.throughput.strategy_space import StrategyQuestion
 from planner.text.number_text import percent_text
 
 WORTH_DIVIDING = 1.05
-"""Least rate of a divided layout over that of the fastest undivided one.
+"""Smallest rate of a divided layout over that of the fastest undivided one.
 
 Smaller differences are within the error, and every trainer runs an undivided layout, including the planner's benchmark.
 """

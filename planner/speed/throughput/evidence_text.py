@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 ASSUMED_SHARE, PLANNED_SHARE = "share of the peak (assumed)", "share of the peak (the plan's mfu)"
 LONGEST_LINE = 60
-"""Most characters of a line in a table; longer lines omit names."""
+"""Largest number of characters of a line in a table; longer lines omit names."""
 MODULES = ("SXM", "SXM2", "SXM3", "DGXS", "per", "GPU")
 """Parts of an accelerator's id that lines omit. Cards keep "PCIe" and "NVL", because they are slower."""
 MOST_NAMES = 2
-"""Most accelerators that a clause names."""
+"""Largest number of accelerators that a clause names."""
 STATED = " (step)"
 """End of the line for a step that the plan states."""
 

@@ -48,7 +48,7 @@ OTHER_SOFTWARE = 1.7
 """Factor on the low end of the range for an accelerator that needs its maker's software, if the plan does not name it.
 Of eight sites with Gaudi or Trainium, the slowest is 1.67 times as slow as a fit without it predicts."""
 LEAST_FACTOR = 2.0
-"""Least range, in both directions, of trainings whose kind no measurement calibrates, and of all phases of a step with
+"""Smallest factor, both ways, for trainings whose kind no measurement calibrates, and for all phases of a step with
 rollouts except the training passes. Published steps differ as much from predictions (docs/accuracy/rollouts.csv)."""
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 SMALLEST_SHARE = 0.02
-"""Least share of a step for a part to be named."""
+"""Smallest share of a step for a part to be named."""
 DECODED_PER_WORKER = 190
 """Images/s that one CPU core decodes and crops for ImageNet. Ten workers with Pillow loaded 1,923 images/s for an A100
 that could train 2,600. Source: huggingface/pytorch-image-models issue 1491, October 2022."""

@@ -217,7 +217,7 @@ def _shape(kernel: KernelTime, candidate: Candidate, seconds: float) -> Shape | 
 
 
 CONTRADICTED_FRACTION = 0.15
-"""Least half-width of a measurement that a probe contradicts; it is that of a window of seconds."""
+"""Smallest half-width of a measurement that a probe contradicts; it is that of a window of seconds."""
 
 
 def contradiction_text(own: tuple[Observation, ...], calibration: Calibration) -> str | None:

@@ -21,7 +21,7 @@ USABLE_SHARE = 0.9
 LEAST_CACHE_SHARE = 0.1
 """Share of a device's memory that an engine that never sleeps keeps for its cache, however large its weights are."""
 MOST_DEVICES_OF_A_COPY = 8
-"""Most devices over which a copy of the network is divided, unless the plan states a number. Most machines have 8."""
+"""Largest number of devices of a copy of the network, unless the plan states a number. Most machines have 8."""
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,7 @@ def _kind_of_scaling(runs: Sequence[RunRecord]) -> list[str]:
 
 
 LEAST_DIFFERENCE = 0.03
-"""Least difference that counts. Two instances of one kind differ by up to 2 %."""
+"""Smallest difference that counts. Two instances of one kind differ by up to 2 %."""
 MAY_DIFFER_TUNED = ("mode", "micro_batch")
 
 

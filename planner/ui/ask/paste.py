@@ -22,7 +22,7 @@ from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
 LONGEST_PASTE = 200_000
-"""Most characters of a pasted text."""
+"""Largest number of characters of a pasted text."""
 LOG_NAME = "pasted.log"
 NOTHING_UNDERSTOOD = "Nothing was understood."
 

@@ -32,7 +32,7 @@ from planner.use_cases.suggestions import with_suggestions
 
 SHORTEST_SEQUENCE = 512
 PACKED_SAMPLES = 2
-"""Fewest samples of the mean length that fit an assumed sequence length."""
+"""Smallest number of samples of the mean length that fit an assumed sequence length."""
 DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?", re.ASCII)
 DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?", re.ASCII)
 AHEAD = re.compile(r"([1-9][0-9]{0,3}) ?([dwmDWM])")

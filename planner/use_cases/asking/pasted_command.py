@@ -14,7 +14,7 @@ from planner.text.number_text import read_number
 from planner.use_cases.training_files import objective_named
 
 LONGEST_COMMAND = 200_000
-"""Most characters of a pasted text that are read."""
+"""Largest number of characters of a pasted text that are read."""
 NETWORK = ("model_name_or_path", "base_model", "model_name", "model_id", "pretrained_model_name_or_path", "model")
 EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "max_epochs")
 LENGTH = ("max_seq_length", "max_length", "cutoff_len", "sequence_len", "seq_len", "model_max_length", "seq-length")

@@ -146,7 +146,7 @@ def _judge(
             launches.ledger.note(run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
         else:
             driver.reopen(run_id, f"{left.name}, {left.where}: {left.detail}")
-    except Exception as error:  # noqa: BLE001  a provider, a fault of ours, a ledger that cannot be written
+    except Exception as error:  # noqa: BLE001  a provider, a fault of the planner, a ledger that cannot be written
         failed = f"; {fault_text(error)}"
     gone = evidence is not None and evidence.down and not failed and not launches.ledger.entry(run_id).open
     return found(detail=left.detail + failed, verdict="should be gone", alarm=not gone, evidence=evidence)
