@@ -208,6 +208,8 @@ def _price_error(owed: Quantity | None, hours: Interval, share: float) -> Interv
 def _lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:
     """Return the credits for the option's bill, with the hours after the campaign's start until which they last."""
     credits, between = () if option.cost_by_hours is None else option.cost_by_hours.credits, option.between_turns
-    hours = [each.hours if between is None else hours_between(between, np.array([each.hours]))[0] for each in credits]
+    hours = [
+        credit.hours if between is None else hours_between(between, np.array([credit.hours]))[0] for credit in credits
+    ]
     lasting = zip(credits, hours, strict=True)
     return {"": tuple(each.model_copy(update={"hours": option.wait_hours + float(end)}) for each, end in lasting)}

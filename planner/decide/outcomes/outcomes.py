@@ -119,7 +119,7 @@ def share_of(holds: Mask, *samples: Array | None) -> float:
     For uncertain samples it is at least half a sample away from 0 and 1: no number of samples proves a certainty.
     """
     share = float(np.mean(holds))
-    certain = all(each is None or float(np.ptp(each)) <= ROUNDING_SHARE for each in samples)
+    certain = all(sample is None or float(np.ptp(sample)) <= ROUNDING_SHARE for sample in samples)
     return share if certain else min(max(share, 0.5 / SAMPLES), 1 - 0.5 / SAMPLES)
 
 

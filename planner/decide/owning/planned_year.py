@@ -78,7 +78,7 @@ def planned_year(question: YearAsked) -> PlannedYear:
         share, per_hour = busy_fraction(work, resolved), _per_busy_hour(year, work)
         counted_from, counted = work.wanted.counted_from, work.wanted.text
         rents = [_rented(question, each, work, year) for each in question.rented]
-        others = _one_of_each_site(question, [_other_machine(question, each, work, year) for each in question.others])
+        others = _one_of_each_site(question, [_other_machine(question, other, work, year) for other in question.others])
     blocking = owned.option.blocking_reasons if owned.option.fits is False else ()
     reasons = (*blocking, *owned.option.not_allowed_reasons)
     own = _owned(question, owned, year, nodes=nodes, reasons=reasons, own=None, as_bought=as_bought)

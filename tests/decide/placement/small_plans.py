@@ -147,7 +147,9 @@ Load = tuple[int, float, float]
 
 def best(campaign: SmallCampaign) -> tuple[float, float, float] | None:
     """Return objective, USD and hours of the best placement; None if none keeps the limits."""
-    slots = [(number, *span) for number, each in enumerate(campaign.machines) for span in _free(each, campaign.at_once)]
+    slots = [
+        (number, *span) for number, machine in enumerate(campaign.machines) for span in _free(machine, campaign.at_once)
+    ]
     states: set[tuple[Load, ...]] = {tuple((0, 0.0, 0.0) for _ in slots)}
     for kind in campaign.kinds:
         for _ in range(kind.runs):
