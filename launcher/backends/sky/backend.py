@@ -194,12 +194,12 @@ class SkyBackend:
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
             by_id = by_id or by_skypilot(there=going)
             return DownEvidence(down=not left and not going, checks=tuple(checks), seen=by_id)
-        told = self._look(launch, refresh=not could_ask(launch.target))
-        going = under_way(told)
+        reported = self._look(launch, refresh=not could_ask(launch.target))
+        going = under_way(reported)
         checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
-        if told["cluster"] is not None and could_ask(launch.target) and not left and not going:
-            told = self._look(launch, refresh=True)
-        listed = told["cluster"]
+        if reported["cluster"] is not None and could_ask(launch.target) and not left and not going:
+            reported = self._look(launch, refresh=True)
+        listed = reported["cluster"]
         by_id = by_id or by_skypilot(there=listed is not None)
         if listed is not None:
             checks.append(f"SkyPilot's list: {listed['status']}")

@@ -201,7 +201,7 @@ HINTS = (
      "shows steps with losses in a form that is not known, or without their times", TABLE),
 )  # fmt: skip
 """Pattern of a line, what the file then is, and the fix; the most reliable first."""
-_HINTS = tuple((re.compile(pattern, re.IGNORECASE), told, fix) for pattern, told, fix in HINTS)
+_HINTS = tuple((re.compile(pattern, re.IGNORECASE), message, fix) for pattern, message, fix in HINTS)
 MOST_LINES_LOOKED_AT = 20_000
 
 
@@ -226,6 +226,6 @@ def refuse(source: LogSource) -> InputError:
                 break
     if best is None:
         return InputError(f"{source.path}: no log of a known format is there.", fix=FIX)
-    _, told, fix = _HINTS[best[0]]
+    _, message, fix = _HINTS[best[0]]
     where = str(source.path) if source.lone else f"{source.path}: {base(best[1])}"
-    return InputError(f"{where}: {told}.", fix=fix)
+    return InputError(f"{where}: {message}.", fix=fix)

@@ -171,7 +171,7 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _decoded(data: bytes, path: str) -> str:
-    found = next((told for magic, told in BINARIES.items() if data.startswith(magic)), None)
+    found = next((description for magic, description in BINARIES.items() if data.startswith(magic)), None)
     offset, magic = TAR_MAGIC
     if data[offset : offset + len(magic)] == magic:
         found = ("a tar archive", UNPACK)
