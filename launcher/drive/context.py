@@ -171,12 +171,12 @@ class DriveContext:
         """
         with ExitStack() as stack:
             try:
-                mine = stack.enter_context(driving_lock(self._home_of(run_id)))
+                is_locked = stack.enter_context(driving_lock(self._home_of(run_id)))
             except StoreError:
                 if needed:
                     raise
-                mine = True
-            yield mine
+                is_locked = True
+            yield is_locked
 
     def _note_once(self, run_id: str, kind: str, text: str) -> bool:
         """Write down an event unless one of the last two says the same, so that a loop does not fill the ledger.

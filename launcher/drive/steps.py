@@ -73,7 +73,7 @@ class LaunchSteps(Ending):
         """Write down that machines may exist, then ask for them. Being killed in between then errs on the safe side."""
         launch, at, instant = entry.launch, self.now(), self.elapsed.begin(entry.launch.run_id)
         deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
-        mine = self.ledger.move(
+        moved = self.ledger.move(
             launch.run_id,
             State.SUBMITTED,
             at=at,
@@ -82,7 +82,7 @@ class LaunchSteps(Ending):
             instant=instant,
             expected=State.PLANNED,
         )
-        if not mine:
+        if not moved:
             return
         known.handed, known.deadline_at = True, deadline
         try:

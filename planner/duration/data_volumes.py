@@ -92,8 +92,8 @@ def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
     if job.setup.network is None:
         return None
     count = trained_parameters(job.setup.network, job.setup.adapters)
-    of = "parameters" if job.setup.adapters is None else "parameters of the adapters"
-    return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
+    counted = "parameters" if job.setup.adapters is None else "parameters of the adapters"
+    return _gigabytes(count, each, f"{count:,} {counted} x {each.value:g} bytes of {what}; {each.source}")
 
 
 def _checkpoint_bytes(job: Job, defaults: BillDefaults) -> Quantity:

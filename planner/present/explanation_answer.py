@@ -69,8 +69,8 @@ def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[st
 def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[str, str]]:
     sure = "" if document.confidence is None else confidence_text(document.confidence)
     if option.done_by is not None:
-        late = option.done_by_confident or option.done_by
-        days = f"{late}" if late == option.done_by else f"likely {option.done_by}; {late}"
+        latest = option.done_by_confident or option.done_by
+        days = f"{latest}" if latest == option.done_by else f"likely {option.done_by}; {latest}"
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
     if option.campaign_hours is not None and option.hours_confident is not None and document.confidence is not None:
         most = f"{percent_text(document.confidence)} of the simulated campaigns end within"

@@ -45,8 +45,8 @@ class TextVectors:
 
 def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
     """Return a network that states its vectors if they are not the usual ones."""
-    of = _vectors if network.is_causal else _encoder_vectors
-    counted = of(network, fields, family)
+    count_vectors = _vectors if network.is_causal else _encoder_vectors
+    counted = count_vectors(network, fields, family)
     return (
         network
         if counted == text_family_of(network).usual_vectors()

@@ -89,8 +89,8 @@ def mix_at_confidences(case: Case, alone: Alone, chosen: Chosen) -> tuple[AtConf
     for confidence in sorted({*CONFIDENCES, own}):
         plan = chosen
         if confidence != own:
-            there = case.with_limits(confidence=confidence).alone()
-            found = surest_plan(there, case.catalog, objective, today=case.today, effort=Effort(EFFORT))
+            alone_at_confidence = case.with_limits(confidence=confidence).alone()
+            found = surest_plan(alone_at_confidence, case.catalog, objective, today=case.today, effort=Effort(EFFORT))
             if found is None or not found.kept:
                 rows.append(
                     AtConfidence(

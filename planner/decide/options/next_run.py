@@ -71,10 +71,10 @@ def half_width_with(query: EstimatorQuery, run: Observation, calibration: Calibr
     expected = kind.model(learnt, [run])
     if own:
         expected = corrected(expected, kind.model(learnt, own), seconds)
-    here = corrected(
+    with_run = corrected(
         kind.model(learnt, [query.observation]),
         kind.model(learnt, [*own, run]),
         np.concatenate([seconds, expected.log_step]),
     )
-    width = estimates(here, np.zeros(1), calibration.spreads)
+    width = estimates(with_run, np.zeros(1), calibration.spreads)
     return float(width.high_90[0] / width.tokens_per_s_per_gpu[0] - 1)

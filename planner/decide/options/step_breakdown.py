@@ -72,8 +72,8 @@ def step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: Pu
 
     The correction by labels and runs therefore spreads evenly over the parts.
     """
-    here = query.observation
-    key = (query.label, here.id, *here.config.items(), *(own.id for own in query.own))
+    observation = query.observation
+    key = (query.label, observation.id, *observation.config.items(), *(own.id for own in query.own))
     if key not in evidence.answered:
         evidence.answered[key] = _step_breakdown(query, calibration, evidence)
     return evidence.answered[key]
@@ -81,11 +81,11 @@ def step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: Pu
 
 def _step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
     kind = kind_of(query, calibration)
-    fit, here = fitted(calibration), [query.observation]
-    modelled = kind.model(fit, here)
+    fit, observations = fitted(calibration), [query.observation]
+    modelled = kind.model(fit, observations)
     log_step, place = modelled.log_step, modelled.place
     size, gpus = kind.size(query.observation)
-    seconds = size / (float(kind.estimate(here, query.own).tokens_per_s_per_gpu[0]) * gpus)
+    seconds = size / (float(kind.estimate(observations, query.own).tokens_per_s_per_gpu[0]) * gpus)
     modelled_seconds = math.exp(float(log_step[0]))
     effects = tuple(_effect(level, getattr(query.label, level), calibration) for level in LEVELS)
     by_labels = math.prod(effect.step_factor or 1.0 for effect in effects if effect.level in WHOLE_STEP)
@@ -114,7 +114,7 @@ def _step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: P
     for parameter in kind.parameters:
         value = calibration.constants.get(parameter.name, parameter.prior)
         moved = replace(fit, constants=fit.constants | {parameter.name: value * math.exp(NUDGE)})
-        influence = float((kind.model(moved, here).log_step - log_step)[0]) / NUDGE
+        influence = float((kind.model(moved, observations).log_step - log_step)[0]) / NUDGE
         if abs(influence) >= SMALLEST_INFLUENCE:
             constants.append(_constant(parameter, value, influence))
     return StepBreakdown(

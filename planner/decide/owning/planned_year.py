@@ -124,22 +124,22 @@ def _one_of_each_site(question: YearAsked, rows: Sequence[YearOption]) -> list[Y
 def _other_machine(question: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:
     """Return another owned machine that does the same trainings, with as many nodes as they need if not yet bought."""
     same = replace(work.wanted, trainings=work.trainings)
-    theirs = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
-    if theirs is None:
+    other_work = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
+    if other_work is None:
         return year_option(question.plan.currency, other.option, other.option.blocking_reasons)
     nodes, reasons = other.resolved.site.nodes, list(other.option.not_allowed_reasons)
     if other.option.hold is not Hold.HAVE:
         inputs = other.resolved.inputs
         available = gpu_hours_available(inputs, nodes=1) / inputs.gpus * (1 - other.other_use)
-        sets = math.ceil(same.trainings * theirs.hours.value / available - 1e-9)
+        sets = math.ceil(same.trainings * other_work.hours.value / available - 1e-9)
         nodes = max(1, sets) * (other.option.nodes or 1)
-        theirs = replace(theirs, most=math.inf)
-    elif theirs.most < same.trainings:
-        text = f"it does at most {theirs.most:,.4g} of {same.trainings:,.4g} trainings a year"
+        other_work = replace(other_work, most=math.inf)
+    elif other_work.most < same.trainings:
+        text = f"it does at most {other_work.most:,.4g} of {same.trainings:,.4g} trainings a year"
         reasons.append(Reason(code=ReasonCode.TOO_SLOW_FOR_A_YEAR, text=text))
     reasons += overloads(other.resolved.site, other.node, nodes=nodes)
-    year = owning_a_year(other.resolved, theirs, nodes=nodes)
-    as_bought = owning_a_year(other.as_bought, theirs, nodes=nodes) if other.as_bought is not None else None
+    year = owning_a_year(other.resolved, other_work, nodes=nodes)
+    as_bought = owning_a_year(other.as_bought, other_work, nodes=nodes) if other.as_bought is not None else None
     return _owned(question, other, year, nodes=nodes, reasons=reasons, own=own, as_bought=as_bought)
 
 
@@ -149,15 +149,15 @@ def _owned(
 ) -> YearOption:  # fmt: skip
     """Return the row of an owned machine, with how its capital counts and what it takes at once."""
     option, resolved = owned.option, owned.resolved
-    there, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
+    is_owned, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
     shares_a_node = option.accelerators != owned.node.accelerators * (option.nodes or 1)
-    sets = 1 if there and shares_a_node else nodes // (option.nodes or 1)
+    sets = 1 if is_owned and shares_a_node else nodes // (option.nodes or 1)
     return year_option(question.plan.currency, option, reasons, year=year, own=own, sets=sets).model_copy(
         update={
             "nodes": nodes,
             "usd_per_year_as_if_bought": as_bought,
-            "resale_not_counted": there and resale is not None and resale.high == 0,
+            "resale_not_counted": is_owned and resale is not None and resale.high == 0,
             "lease_owed": is_owed(resolved, option.hold),
         }
         | committed_to(question.plan, at_once=at_once)

@@ -157,7 +157,7 @@ def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
     trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
     site = _same(rows, columns, "source")
     wires = rows.between_nodes[:, None] == columns.between_nodes[None, :]
-    here = site * _same(rows, columns, "accelerator")
+    same_accelerator = site * _same(rows, columns, "accelerator")
     workload = site * _same(rows, columns, "workload")
     distance = ((rows.features[:, None, :] - columns.features[None, :, :]) ** 2).sum(axis=2)
     parts = sum(
@@ -167,13 +167,13 @@ def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
     unknown = np.sqrt(unknown_variance(rows)[:, None] * unknown_variance(columns)[None, :])
     common = (
         site * SITE**2 * wires
-        + here * ACCELERATOR**2
+        + same_accelerator * ACCELERATOR**2
         + workload * WORKLOAD**2
         + site * NEARBY**2 * np.exp(-0.5 * distance)
-        + here * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
+        + same_accelerator * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
     )
     between_kernels = transfer_covariance(rows.kernels, columns.kernels)
-    return np.asarray(trains * common + site * parts + here * SHARED_UNKNOWN * unknown + between_kernels)
+    return np.asarray(trains * common + site * parts + same_accelerator * SHARED_UNKNOWN * unknown + between_kernels)
 
 
 def _same(rows: UpdatePoints, columns: UpdatePoints, level: str) -> Array:

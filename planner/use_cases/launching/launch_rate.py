@@ -97,7 +97,7 @@ def _beside_list(rate: NodeRate, target: Target, catalog: Catalog) -> NodeRate:
     wanted = KINDS[target.purchase]
     asked = [(published, wanted, target.region), (catalog, wanted, target.region)]
     asked += [(catalog, kind, None) for kind in KINDS.values()]
-    rows = [current_price(target.id, of, kind=kind, region=region) for of, kind, region in asked]
+    rows = [current_price(target.id, prices_of, kind=kind, region=region) for prices_of, kind, region in asked]
     listed = [None if row is None or not row.usd_per_hour else float(row.usd_per_hour) for row in rows]
     same_terms = next((usd for usd in listed[:2] if usd is not None), None)
     usd = same_terms if same_terms is not None else min((usd for usd in listed[2:] if usd is not None), default=None)
