@@ -39,7 +39,7 @@ def surviving(
     codes = {finding.code for finding in findings if finding.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL)}
     listed = []
     if codes.intersection((*ABOVE_CEILING, "above_best_published")):
-        listed += _of_the_rate(run, measured, forced=forced, published=not codes.intersection(ABOVE_CEILING))
+        listed += _rate_explanations(run, measured, forced=forced, published=not codes.intersection(ABOVE_CEILING))
     heavy = [finding for finding in findings if finding.code in OF_OTHER_FACTS]
     reported = any(fact.name == "reported" for finding in heavy for fact in finding.evidence)
     for code, (name, says, test) in OF_OTHER_FACTS.items():
@@ -53,7 +53,7 @@ def surviving(
     return tuple(listed)
 
 
-def _of_the_rate(
+def _rate_explanations(
     run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool, published: bool
 ) -> list[PossibleExplanation]:
     """List what would bring the FLOP/s down to the measured ceiling (with `published`, to its best published share)."""

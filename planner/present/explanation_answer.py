@@ -155,13 +155,13 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
         parts = [f"{names.get(part.name, part.name)} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
         step = f"a step of {option.step_size:,.0f} {option.step_unit} takes {option.step_seconds:.4g} s"
         yield f"{step}: {', '.join(parts)}"
-    formulas = list(_of_money(option.formulas))
+    formulas = list(_money_formulas(option.formulas))
     if formulas:
         yield f"How the figures are computed ({HOW_TO_READ}):"
         yield from formula_lines(formulas, full=False)
 
 
-def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
+def _money_formulas(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
     """Yield the formulas that are not only used by those of the step."""
     by_name = {formula.name: formula for formula in formulas}
     used = {part.formula for formula in formulas for part in formula.inputs}

@@ -46,14 +46,14 @@ _PART_OF_URL = re.compile(r"[/?&=:]([^/?&=:#@\s]{16,500})")
 
 def own_secrets() -> tuple[str, ...]:
     """Return the secrets, each also as base64 and URL-encoded, the longest first."""
-    return _of_process(tuple(os.environ.items()), _working_folder(), int(time.monotonic() // FRESH_S))
+    return _secrets_of_process(tuple(os.environ.items()), _working_folder(), int(time.monotonic() // FRESH_S))
 
 
 @lru_cache(maxsize=4)
-def _of_process(environment: tuple[tuple[str, str], ...], working: str, period: int) -> tuple[str, ...]:  # noqa: ARG001
+def _secrets_of_process(environment: tuple[tuple[str, str], ...], working: str, period: int) -> tuple[str, ...]:  # noqa: ARG001
     """Collect the secrets. `period` makes the cache read files again, because tools refresh their tokens."""
     variables = dict(environment)
-    values = {value for name, value in environment for value in _of_variable(name, value)}
+    values = {value for name, value in environment for value in _secrets_of_variable(name, value)}
     for path in set(credential_files(variables.get("HOME", ""), working, variables)):
         values |= {value for value in secrets_in_file(path) if _is_secret(value)}
     return tuple(
@@ -61,7 +61,7 @@ def _of_process(environment: tuple[tuple[str, str], ...], working: str, period: 
     )
 
 
-def _of_variable(name: str, value: str) -> Iterator[str]:
+def _secrets_of_variable(name: str, value: str) -> Iterator[str]:
     if "://" in value:
         for found in _IN_URL.findall(value):
             yield from (found, unquote(found))

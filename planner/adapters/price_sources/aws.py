@@ -80,10 +80,10 @@ def aws_prices(
     questions = [
         AwsQuestion(session, region, ours, now, timeout_s, SourceAnswer(), {}, one_at_a_time) for region in regions
     ]
-    return SourceAnswer.of_parts([partial(_of_region, question) for question in questions], source="AWS")
+    return SourceAnswer.of_parts([partial(_region_answer, question) for question in questions], source="AWS")
 
 
-def _of_region(question: AwsQuestion) -> SourceAnswer:
+def _region_answer(question: AwsQuestion) -> SourceAnswer:
     for name, ask in ASKED.items():
         with refusals_noted(question, name):
             ask(question)

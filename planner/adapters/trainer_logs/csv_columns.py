@@ -167,7 +167,7 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
         return spans_of_points(points)[0], [RATES_ALONE]
     for what, per in (("steps_per_s", 1.0), ("tokens_per_s", None), ("samples_per_s", None)):
         if what in named:
-            return _of_rates(rows, named, what, per), [RATES_ALONE]
+            return _log_of_rates(rows, named, what, per), [RATES_ALONE]
     return [], []
 
 
@@ -240,7 +240,7 @@ def _with_tokens(spans: list[LogSpan], rows: Sequence[Mapping[str, object]], nam
     return counted
 
 
-def _of_rates(
+def _log_of_rates(
     rows: Sequence[Mapping[str, object]], named: Mapping[str, str], what: str, steps: float | None
 ) -> list[LogSpan]:
     """Return spans of one step each. A rate of tokens has its own unit: one token, and the seconds that it took."""

@@ -57,7 +57,7 @@ def lightning_log(source: LogSource, name: str) -> TrainerLog | None:
         if bar and (elapsed := clock_s(bar[3])) is not None:
             states.append(BarState(place, int(bar[1]), count(bar[2]) or 0, elapsed))
     framework = "NeMo" if is_nemo else "Lightning"
-    spans, doubts = _of_bar(states, evaluations)
+    spans, doubts = _spans_of_bar(states, evaluations)
     if len(timed) > 1:
         spans = [LogSpan(step, step + 1, seconds) for step, (seconds, _) in sorted(timed.items())]
         doubts = []
@@ -71,7 +71,7 @@ def lightning_log(source: LogSource, name: str) -> TrainerLog | None:
     )  # fmt: skip
 
 
-def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
+def _spans_of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
     bar = training_bar(states, None)
     other_work = []
     for line in evaluations:
@@ -133,7 +133,7 @@ def read_litgpt(source: LogSource) -> list[TrainerLog]:
         if not all(column in text[:LONGEST_LINE] for column in COLUMNS):
             continue
         rows = table(text, where=source.where(name), wanted=READ.__contains__)
-        if rows and rows[0].keys() >= COLUMNS and (log := _of_rows(rows, name)) is not None:
+        if rows and rows[0].keys() >= COLUMNS and (log := _log_of_rows(rows, name)) is not None:
             logs.append(log)
     return logs
 
@@ -188,7 +188,7 @@ def _whole_steps(passes: Sequence[_Pass], each: int) -> list[LogSpan]:
     return spans
 
 
-def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
+def _log_of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
     """Return a training whose steps are passes, because the file has no optimizer steps. Only its tokens count."""
     timed = [
         (int(step), time, tokens)

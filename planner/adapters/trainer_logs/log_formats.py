@@ -41,23 +41,23 @@ class LogFormat:
     read: Callable[[LogSource], list[TrainerLog]]
 
 
-def _of_consoles(name: str, read: Callable[[LogSource, str], TrainerLog | None]) -> LogFormat:
+def _console_format(name: str, read: Callable[[LogSource, str], TrainerLog | None]) -> LogFormat:
     """Return a format of console output. `read` returns the training in one file, or None."""
     return LogFormat(name, lambda source: source.each_console(read))
 
 
 OWN_FORMATS = (
     LogFormat("hf-trainer", hf_trainer.read),
-    _of_consoles("verl", verl_log),
-    _of_consoles("torchtitan", torchtitan_log),
-    _of_consoles("torchtune", torchtune_log),
-    _of_consoles("megatron", megatron_log),
-    _of_consoles("composer", composer_log),
+    _console_format("verl", verl_log),
+    _console_format("torchtitan", torchtitan_log),
+    _console_format("torchtune", torchtune_log),
+    _console_format("megatron", megatron_log),
+    _console_format("composer", composer_log),
     LogFormat("litgpt", read_litgpt),
-    _of_consoles("fairseq", fairseq_log),
-    _of_consoles("lightning", lightning_log),
-    _of_consoles("loops", loop_log),
-    _of_consoles("deepspeed", deepspeed_log),
+    _console_format("fairseq", fairseq_log),
+    _console_format("lightning", lightning_log),
+    _console_format("loops", loop_log),
+    _console_format("deepspeed", deepspeed_log),
     LogFormat("mlflow", read_mlflow),
     LogFormat("json-lines", json_lines.read),
     LogFormat("parquet", read_parquet),
@@ -134,7 +134,7 @@ def joined(logs: Sequence[TrainerLog]) -> list[TrainerLog]:
     folders: dict[str, list[TrainerLog]] = defaultdict(list)
     for log in logs:
         folders[_folder(log.files[0])].append(log)
-    return [log for group in folders.values() for log in _of_folder(group)]
+    return [log for group in folders.values() for log in _logs_of_folder(group)]
 
 
 def _folder(name: str) -> str:
@@ -144,7 +144,7 @@ def _folder(name: str) -> str:
     return folder
 
 
-def _of_folder(group: list[TrainerLog]) -> list[TrainerLog]:
+def _logs_of_folder(group: list[TrainerLog]) -> list[TrainerLog]:
     timed = [log for log in group if log.spans]
     consoles = [log for log in timed if _kind(log) != "jsonl"]
     if len(timed) > 1 and len(consoles) == 1 and len({log.framework for log in timed}) == 1:

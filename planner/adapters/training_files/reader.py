@@ -105,7 +105,9 @@ def _may_be(path: Path) -> bool:
 def read_training(paths: list[Path]) -> Statements:
     """Return the statements of one training's files. InputError if two contradict each other, or none is known."""
     said = Statements()
-    waiting = [NamedFile(file_path) for path in paths for file_path in (_of_folder(path) if path.is_dir() else [path])]
+    waiting = [
+        NamedFile(file_path) for path in paths for file_path in (_files_of_folder(path) if path.is_dir() else [path])
+    ]
     # commands first: they override the files that they name
     waiting.sort(key=lambda file: file.path.suffix.lower() not in SCRIPTS)
     read: set[Path] = set()
@@ -122,7 +124,7 @@ def read_training(paths: list[Path]) -> Statements:
     return said
 
 
-def _of_folder(folder: Path) -> list[Path]:
+def _files_of_folder(folder: Path) -> list[Path]:
     return [child for child in sorted(folder.iterdir()) if _may_be(child)][:MOST_FILES]
 
 

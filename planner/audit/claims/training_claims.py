@@ -46,7 +46,7 @@ def cost_findings(
             printed = Amount(value=cost[0], high=cost[1], unit="USD")
             return checked_product(printed, nearest((least, most), cost[0]), "cost")
     hours = tuple(end / HOUR for end in seconds)
-    return _of_the_market(claim, (cost[0], cost[1]), (hours[0], hours[1]), accelerator, catalog)
+    return _market_findings(claim, (cost[0], cost[1]), (hours[0], hours[1]), accelerator, catalog)
 
 
 def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
@@ -58,7 +58,7 @@ def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float
     return None
 
 
-def _of_the_market(
+def _market_findings(
     claim: TrainingClaim,
     cost: tuple[float, float],
     hours: tuple[float, float],

@@ -69,14 +69,14 @@ def explain_plan(
         options=tuple(
             _explained(job, machines[name], catalog, estimate, evidence)
             if name in machines
-            else _of_service(estimate.option)
+            else _service_explanation(estimate.option)
             for name, estimate in estimates.items()
             if option in (None, name)
         ),
     )
 
 
-def _of_service(estimate: OptionEstimate) -> OptionExplanation:
+def _service_explanation(estimate: OptionEstimate) -> OptionExplanation:
     """Return the explanation of a service that trains by the token: only notes, because its machines are unknown."""
     return OptionExplanation(
         id=estimate.id,
