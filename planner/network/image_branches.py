@@ -74,12 +74,12 @@ def _parse(words: list[str]) -> tuple[list[Step], list[str]]:
 def _series(steps: Sequence[Step], shape: FeatureShape, *, normed: bool) -> tuple[list[Operator], FeatureShape]:
     listed: list[Operator] = []
     for step in steps:
-        operators, shape = _one(step, shape, normed=normed) if isinstance(step, str) else _all(step, shape, normed)
+        operators, shape = _one(step, shape, normed=normed) if isinstance(step, str) else _joined(step, shape, normed)
         listed += operators
     return listed, shape
 
 
-def _all(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple[list[Operator], FeatureShape]:
+def _joined(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple[list[Operator], FeatureShape]:
     """Return branches of one input, joined: all outputs are read and written, and the input's gradients are summed."""
     listed: list[Operator] = []
     outputs = []

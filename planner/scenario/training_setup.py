@@ -207,10 +207,10 @@ def _text(value: object) -> str:
 def _compared(value: object, other: object) -> Agreement:
     if value is None or other is None:
         return Agreement.UNKNOWN
-    return Agreement.EQUAL if _same(value, other) else Agreement.DIFFERENT
+    return Agreement.EQUAL if _are_equal(value, other) else Agreement.DIFFERENT
 
 
-def _same(value: object, other: object) -> bool:
+def _are_equal(value: object, other: object) -> bool:
     if isinstance(value, _Network) and isinstance(other, _Network):
         return value.agrees(other)
     if value is other:

@@ -224,15 +224,15 @@ def _verl_facts(figures: list[dict[str, str]]) -> Facts:
             devices.append(tokens / (seconds * rate))
     critic = any("timing_s/update_critic" in step_figures for step_figures in figures)
     return Facts(
-        global_batch=_whole(completions),
-        devices=_whole(devices),
+        global_batch=_nearly_whole(completions),
+        devices=_nearly_whole(devices),
         seq_len=round(fmean(lengths)) if lengths else None,
         padded=False,
         objective="ppo" if critic else "grpo",
     )
 
 
-def _whole(values: list[float]) -> int | None:
+def _nearly_whole(values: list[float]) -> int | None:
     """Return the mean if it is nearly a whole number."""
     mean = fmean(values) if values else 0.0
     return round(mean) if mean >= 1 and abs(mean - round(mean)) < max(NEAR_A_WHOLE, 0.001 * mean) else None

@@ -133,7 +133,7 @@ def _unread(rows: Iterable[Mapping[str, object]], named: Mapping[str, str]) -> i
 def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
     """Return the column names by their meaning."""
     names = dict.fromkeys(name for row in rows for name in row if name)
-    plain = {_plain(name): name for name in names}
+    plain = {_bare_name(name): name for name in names}
     found = {}
     for what, words in COLUMNS.items():
         column = next((plain[word] for word in words if word in plain), None)
@@ -145,10 +145,10 @@ def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
 @lru_cache(maxsize=10_000)
 def is_known(name: str) -> bool:
     """Return whether a column may hold one of `COLUMNS`."""
-    return _plain(name) in _WORDS
+    return _bare_name(name) in _WORDS
 
 
-def _plain(name: str) -> str:
+def _bare_name(name: str) -> str:
     """Return a column's name without prefixes and signs. W&B's charts put the run's name first."""
     own = re.sub(PREFIXES, "", name.casefold().rpartition(" - ")[2])
     return re.sub(r"[^a-z0-9]+", "_", own).rstrip("_")

@@ -154,7 +154,7 @@ def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
     if found.name == "SkyPilot task":
         return _add_command(said, command_of(str(data.get("run")), launchers.skypilot_variables(data)), path)
     named = Keys(data).text("deepspeed", "deepspeed_config.deepspeed_config_file")
-    return [NamedFile(_beside(path, named))] if named else []
+    return [NamedFile(_named_path(path, named))] if named else []
 
 
 def _add_command(said: Statements, command: Command | None, path: Path) -> list[NamedFile]:
@@ -165,7 +165,7 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
     if said.first("devices") is None:
         said.add(facts, path.name)
     said.add(Facts(objective=command.objective), path.name)
-    files = [NamedFile(_beside(path, name), command.arguments) for name in command.files]
+    files = [NamedFile(_named_path(path, name), command.arguments) for name in command.files]
     found = format_of(command.arguments)
     read = hf_trainers.ms_swift_facts if command.is_of_swift else found and found.facts
     if read is not None and not any(file.is_of_trainer() for file in files):
@@ -179,7 +179,7 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
     return files
 
 
-def _beside(path: Path, name: str) -> Path:
+def _named_path(path: Path, name: str) -> Path:
     """Return the path of a file that another file names, relative to that. If its folder is missing, look beside it."""
     named = path.parent / name
     return named if named.is_file() else path.parent / Path(name).name

@@ -41,7 +41,7 @@ def cost_findings(
         if isinstance(price, Finding):
             return [price]
         least, most = (price[place] * seconds[place] / HOUR for place in (0, 1))
-        parts = _parts(claim, cost, (least, most))
+        parts = _equal_parts(claim, cost, (least, most))
         if parts is None:
             printed = Amount(value=cost[0], high=cost[1], unit="USD")
             return checked_product(printed, nearest((least, most), cost[0]), "cost")
@@ -49,7 +49,7 @@ def cost_findings(
     return _market_findings(claim, (cost[0], cost[1]), (hours[0], hours[1]), accelerator, catalog)
 
 
-def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
+def _equal_parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
     """Return the number of equal parts of the machines for which cost = price x time; None if there is none."""
     for parts in divisors(claim.accelerators) if product[0] > 0 else ():
         whole = nearest((cost[0], cost[1]), nearest((product[0] * parts, product[1] * parts), cost[0]))

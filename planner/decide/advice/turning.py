@@ -24,7 +24,7 @@ def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:
     """Return the cost of the decided option, and the decision, at both ends of the input."""
     chosen = case.decide(options).id
     read = moved.options_if or moved.options_at
-    ends = [_at(read, value) for value in (moved.range.low, moved.range.high)]
+    ends = [_options_at(read, value) for value in (moved.range.low, moved.range.high)]
     usd = [next((option.usd_confident for option in at if option.id == chosen), None) for at in ends]
     low, high = (case.decide(at).id for at in ends)
     return InputSwing(
@@ -59,7 +59,7 @@ def turning_points(case: Case, options: Options, moved: MovedInput) -> list[Turn
                 value = min(max(value, moved.reach[0]), moved.reach[1])
             if value == same:
                 continue
-            then = case.decide(_at(moved.options_at, value))
+            then = case.decide(_options_at(moved.options_at, value))
             if then.answer != before.answer:
                 at, then = _between(case, moved, (same, value), before, then)
                 found.append(_point(moved, at, then, names, case.plan.currency))
@@ -81,7 +81,7 @@ def _between(
         middle = _rounded(moved, math.sqrt(same * other))
         if middle in (same, other):
             break
-        decision = case.decide(_at(moved.options_at, middle))
+        decision = case.decide(_options_at(moved.options_at, middle))
         if decision.answer == before.answer:
             same = middle
         else:
@@ -89,7 +89,7 @@ def _between(
     return other, then
 
 
-def _at(read: Callable[[float], Options], value: float) -> Options:
+def _options_at(read: Callable[[float], Options], value: float) -> Options:
     """Return the options at a value; none if a plan with this value cannot be answered."""
     try:
         return read(value)

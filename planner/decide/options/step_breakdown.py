@@ -132,7 +132,7 @@ def _step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: P
             runs=sum(run.kernel is None for run in query.own),
         ),
         recorded_seconds=recorded_seconds,
-        nearest=_nearest(kind, fit, query, place, evidence),
+        nearest=_similar_measurements(kind, fit, query, place, evidence),
     )
 
 
@@ -181,7 +181,7 @@ def _weights(kind: NetworkKind, fit: Fit, query: EstimatorQuery, place: UpdatePo
     return {run.id: float(pull) for run, pull in zip(query.own, posterior.pull[0], strict=True)}
 
 
-def _nearest(
+def _similar_measurements(
     kind: NetworkKind, fit: Fit, query: EstimatorQuery, place: UpdatePoints, published: Published
 ) -> tuple[NearRow, ...]:
     """Return the published measurements with the most similar settings, with their modelled speeds."""

@@ -155,10 +155,10 @@ def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
     import numpy as np
 
     trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
-    site = _same(rows, columns, "source")
+    site = _equal_labels(rows, columns, "source")
     wires = rows.between_nodes[:, None] == columns.between_nodes[None, :]
-    same_accelerator = site * _same(rows, columns, "accelerator")
-    workload = site * _same(rows, columns, "workload")
+    same_accelerator = site * _equal_labels(rows, columns, "accelerator")
+    workload = site * _equal_labels(rows, columns, "workload")
     distance = ((rows.features[:, None, :] - columns.features[None, :, :]) ** 2).sum(axis=2)
     parts = sum(
         error**2 * rows.shares[name][:, None] * columns.shares[name][None, :] * (wires if name in WIRES else 1.0)
@@ -176,7 +176,7 @@ def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
     return np.asarray(trains * common + site * parts + same_accelerator * SHARED_UNKNOWN * unknown + between_kernels)
 
 
-def _same(rows: UpdatePoints, columns: UpdatePoints, level: str) -> Array:
+def _equal_labels(rows: UpdatePoints, columns: UpdatePoints, level: str) -> Array:
     """Return 1 for pairs of configurations with equal labels on a level, else 0."""
     import numpy as np
 
@@ -192,7 +192,9 @@ def _same_site(rows: UpdatePoints, columns: UpdatePoints) -> Array:
 
     trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
     return np.asarray(
-        trains * _same(rows, columns, "source") * (rows.between_nodes[:, None] == columns.between_nodes[None, :])
+        trains
+        * _equal_labels(rows, columns, "source")
+        * (rows.between_nodes[:, None] == columns.between_nodes[None, :])
     )
 
 
