@@ -49,7 +49,7 @@ class PlayedLane:
     """Earliest opening time. The lane also waits for the option's machines."""
     closes: float = math.inf
     most_hours: float = math.inf
-    """Usable hours of the lane's capacity block."""
+    """Usable hours of the block that is bought for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ def play(
 
     hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
     cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
-                      or, if the bill is known at each length (`cost`), price error x bill at these hours
+                      or, of a term, price error x bill at these hours (`cost`)
     to pay          = sum over payers of max(0, cost - credits that last until its last run ends)
 
     A campaign ends with its last run. If other users have turns, `hours_between` computes the end of an option's last
@@ -200,7 +200,7 @@ def _busy_hours(option: str, lane: str, batches: tuple[Batch, ...], lost: Interr
 
 def _usd(option: PlayedOption, hours: Array) -> Array:
     batches = [batch for lane in option.lanes for batch in lane.batches]
-    steps, runs = sum(batch.runs * batch.steps_hours for batch in batches), sum(batch.runs for batch in batches)
+    steps, runs = sum(each.runs * each.steps_hours for each in batches), sum(each.runs for each in batches)
     expected = steps * losses(option.lost).total + runs * option.launch_hours
     grown = hours / expected if expected > 0 else np.ones(hours.shape)
     price = at_scores(option.price_error, scores(option.price_cause or option.option, "price"))

@@ -61,7 +61,7 @@ def planned_campaign(
         )
     goal = objective or (Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST)
     question = question_of(alone, catalog, today=today)
-    common = {
+    given = {
         "objective": goal.value,
         "confidence": alone.limits.confidence,
         "notes": document.notes,
@@ -70,7 +70,7 @@ def planned_campaign(
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         past_note = f"the deadline {alone.limits.deadline} has passed"
         return document.model_copy(
-            update=common | {"feasible": False, "binding_limits": ("deadline",), "notes": (*document.notes, past_note)}
+            update=given | {"feasible": False, "binding_limits": ("deadline",), "notes": (*document.notes, past_note)}
         )
     solver_goal = Objective.TIME if goal is Objective.TIME else Objective.COST
     try:
@@ -79,10 +79,10 @@ def planned_campaign(
             found, alone, preferred, solver_goal, catalog, today=today, may_replace=objective is None
         )
         if best is None:
-            return document.model_copy(update=common | _infeasible(question, alone, unsure))
+            return document.model_copy(update=given | _nothing(question, alone, unsure))
         front_plans: tuple[FeasiblePlan, ...] = ()
-        phases_note = rollout_note([option for option in document.options if option.id in best.options])
-        notes = (*document.notes, *filter(None, [phases_note]), *difference, *plan_notes(best))
+        phases = rollout_note([option for option in document.options if option.id in best.options])
+        notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
         if goal is Objective.FRONT:
             solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [
@@ -94,10 +94,10 @@ def planned_campaign(
             notes += () if complete else ("the front is incomplete: it has only its cheapest plans",)
     except SolverStoppedError:
         stopped_note = "the solver stopped at its limit: no plan was found, and none was ruled out"
-        return document.model_copy(update=common | {"feasible": False, "notes": (*document.notes, stopped_note)})
+        return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, stopped_note)})
     feasible = feasible_plan(best)
     return document.model_copy(
-        update=common | {name: getattr(feasible, name) for name in FeasiblePlan.model_fields}
+        update=given | {name: getattr(feasible, name) for name in FeasiblePlan.model_fields}
         | {"feasible": True, "front": front_plans, "notes": notes}
     )  # fmt: skip
 
@@ -182,32 +182,26 @@ def _with_starts(
     )
 
 
-def _infeasible(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
-    """Return the fields of an answer without a plan: the binding limits, and the best plan without them."""
+def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
+    """Return the binding limits, and the plan without them."""
     if unsure is not None:
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
-    instance = question.instance
-    relaxed_plans: list[tuple[float, tuple[str, ...], Chosen]] = []
-    for limit_names in (("deadline",), ("budget",), ("deadline", "budget")):
-        if any(math.isinf(getattr(instance, name)) for name in limit_names):
+    asked = question.instance
+    without: list[tuple[float, tuple[str, ...], Chosen]] = []
+    for names in (("deadline",), ("budget",), ("deadline", "budget")):
+        if any(math.isinf(getattr(asked, name)) for name in names):
             continue
-        if len(limit_names) == 2 and relaxed_plans:
+        if len(names) == 2 and without:
             break
-        any_deadline, any_budget = "deadline" in limit_names, "budget" in limit_names
-        relaxed = replace(
-            instance,
-            deadline=math.inf if any_deadline else instance.deadline,
-            budget=math.inf if any_budget else instance.budget,
-        )
-        nearest = solve(relaxed, Objective.COST if any_budget else Objective.TIME, Effort(EFFORT / 3))
+        late, dear = "deadline" in names, "budget" in names
+        loose = replace(asked, deadline=math.inf if late else asked.deadline, budget=math.inf if dear else asked.budget)
+        nearest = solve(loose, Objective.COST if dear else Objective.TIME, Effort(EFFORT / 3))
         if nearest is not None:
-            excess = nearest.hours / instance.deadline if any_deadline else nearest.to_pay / max(instance.budget, 1e-9)
-            relaxed_plans.append(
-                (excess, limit_names, chosen_plan(question, nearest, alone.limits, alone.budget, asked=relaxed))
-            )
-    if relaxed_plans:
-        relaxed_plans.sort(key=lambda relaxed_plan: relaxed_plan[0])
-        binding = tuple(name for _, limit_names, _ in relaxed_plans for name in limit_names)
-        return {"feasible": False, "binding_limits": binding, "nearest_feasible": feasible_plan(relaxed_plans[0][2])}
+            over = nearest.hours / asked.deadline if late else nearest.to_pay / max(asked.budget, 1e-9)
+            without.append((over, names, chosen_plan(question, nearest, alone.limits, alone.budget, asked=loose)))
+    if without:
+        without.sort(key=lambda each: each[0])
+        binding = tuple(name for _, names, _ in without for name in names)
+        return {"feasible": False, "binding_limits": binding, "nearest_feasible": feasible_plan(without[0][2])}
     codes = tuple(dict.fromkeys(code.value for code in question.left_out)) or ("capacity",)
     return {"feasible": False, "binding_limits": codes}
