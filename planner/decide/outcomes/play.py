@@ -77,7 +77,7 @@ class PlayedOption:
     """Share of `usd` that grows with the hours. The rest is fixed."""
     price_error: Interval = AS_EXPECTED
     price_cause: str = ""
-    """Name of the price error's cause. Options of one price list share it; empty if the error is the option's own."""
+    """Name of the price error's cause, which options of one price list share; empty: the option's own."""
     cost: CostByHours | None = None
     """Bill at every length, in place of the hourly share. It is scaled so that the likely length costs `usd`."""
     likely_hours: float = 1.0

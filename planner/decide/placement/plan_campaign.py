@@ -80,7 +80,7 @@ def planned_campaign(
         )
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure))
-        front_plans: tuple[FeasiblePlan, ...] = ()
+        points: tuple[FeasiblePlan, ...] = ()
         phases = rollout_note([option for option in document.options if option.id in best.options])
         notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
         if goal is Objective.FRONT:
@@ -90,7 +90,7 @@ def planned_campaign(
                 for solution in solutions
             ]
             sure_plans = [plan for plan in plans if plan.keeps(alone.limits.confidence)]
-            front_plans = tuple(feasible_plan(plan) for plan in _without_slower(sure_plans))
+            points = tuple(feasible_plan(plan) for plan in _without_slower(sure_plans))
             notes += () if complete else ("the front is incomplete: it has only its cheapest plans",)
     except SolverStoppedError:
         stopped_note = "the solver stopped at its limit: no plan was found, and none was ruled out"
@@ -98,7 +98,7 @@ def planned_campaign(
     feasible = feasible_plan(best)
     return document.model_copy(
         update=given | {name: getattr(feasible, name) for name in FeasiblePlan.model_fields}
-        | {"feasible": True, "front": front_plans, "notes": notes}
+        | {"feasible": True, "front": points, "notes": notes}
     )  # fmt: skip
 
 
