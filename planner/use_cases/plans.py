@@ -231,7 +231,7 @@ class DatedPlan(NamedTuple):
 
 
 def counted_from(limits: CampaignLimits, *, now: datetime) -> Counted:
-    """Return from when work is counted that is asked for now.
+    """Return the time from which the work of a plan is counted if it is asked now.
 
     The plan's `start`; without one noon of today in the plan's zone, and after that noon the next day, so that no hour
     counts that has passed. A deadline that passed earlier stays missed. Raises InputError for a deadline that is today

@@ -126,7 +126,7 @@ def _more_machines(shown: ComparisonDocument, plan: Plan, catalog: Catalog, *, t
 def _one_card(
     shown: ComparisonDocument, plan: Plan, first: RankedOption, catalog: Catalog, *, today: date
 ) -> Iterator[str]:
-    """Yield the best single card, if more accelerators were asked for and one is enough for less money."""
+    """Yield the best single card, if more accelerators were requested and one is enough for less money."""
     if plan.find is None or plan.find.gpus is None or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
@@ -136,7 +136,7 @@ def _one_card(
 
 
 def _times(plan: Plan, times: int) -> Plan:
-    """Return the plan with a multiple of the accelerators that were asked for, or of the nodes of rented options."""
+    """Return the plan with a multiple of the requested accelerators, or of the nodes of rented options."""
     if plan.find is not None:
         gpus = None if plan.find.gpus is None else tuple(times * number for number in plan.find.gpus)
         return plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": gpus})})

@@ -86,7 +86,7 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
         played,
         lanes=lanes,
         # `wait_hours` holds the mean wait in the queue, which `wait` draws again: the rest of it comes before
-        asked_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
+        ordered_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
         wait=queued or lead or Interval.exact(0.0),
         usd=owed.value if owed is not None else 0.0,
         hourly_share=share,
@@ -213,6 +213,8 @@ def _price_error(owed: Quantity | None, hours: Interval, share: float) -> Interv
 def _lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:
     """Return the credits for the option's bill, with the hours after the campaign's start until which they last."""
     credits, between = () if option.cost_by_hours is None else option.cost_by_hours.credits, option.between_turns
-    hours = [each.hours if between is None else hours_between(between, np.array([each.hours]))[0] for each in credits]
+    hours = [
+        credit.hours if between is None else hours_between(between, np.array([credit.hours]))[0] for credit in credits
+    ]
     lasting = zip(credits, hours, strict=True)
     return {"": tuple(each.model_copy(update={"hours": option.wait_hours + float(end)}) for each, end in lasting)}

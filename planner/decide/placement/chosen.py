@@ -50,7 +50,7 @@ class Chosen:
     """Chance that every run ends before its machines are taken away."""
     chance_budget: float | None
     chance_both: float | None
-    """Chance that the plan stays within all limits at once, its windows included."""
+    """Chance that the plan stays within all limits at once, including its windows."""
     row: CampaignOption | None = None
     """Option whose row in `compare` is this plan. Its figures replace those of the simulation."""
     beyond_row: str | None = None

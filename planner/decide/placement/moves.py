@@ -23,9 +23,9 @@ def moves(instance: Instance, placed: Sequence[RunsOnLane]) -> Iterator[list[Run
             if instance.ways[to_way].group != instance.ways[way].group or (to_way, to_lane) == (way, lane):
                 continue
             for moved in {1, count}:
-                there = {**runs, (way, lane): count - moved}
-                there[to_way, to_lane] = runs.get((to_way, to_lane), 0) + moved
-                yield [RunsOnLane(*place, number) for place, number in there.items() if number]
+                remaining = {**runs, (way, lane): count - moved}
+                remaining[to_way, to_lane] = runs.get((to_way, to_lane), 0) + moved
+                yield [RunsOnLane(*place, number) for place, number in remaining.items() if number]
 
 
 def _places(instance: Instance, load: dict[tuple[int, int], float]) -> list[tuple[int, int]]:

@@ -41,7 +41,7 @@ def _option(plan: CampaignPlan, placement: Placement) -> PlayedOption:
         lanes=tuple(
             _lane(plan.start, lane, earliest, launch, losses(lost).total, placement.between) for lane in placement.lanes
         ),
-        asked_at=earliest - mean_wait(placement.queued) if placement.queued is not None else 0.0,
+        ordered_at=earliest - mean_wait(placement.queued) if placement.queued is not None else 0.0,
         wait=wait,
         launch_hours=launch,
         lost=lost,

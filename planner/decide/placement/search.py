@@ -254,28 +254,28 @@ class _Search:
         self.found[level] = found
         return found
 
-    def _still_best(self, asked: Instance, looser: list[Level]) -> Found | None:
+    def _still_best(self, instance: Instance, looser: list[Level]) -> Found | None:
         """Return the cheapest plan of looser levels, if it keeps the limits of this level at the same cost."""
-        if self.objective is Objective.TIME or asked.waiting_usd_per_hour:
+        if self.objective is Objective.TIME or instance.waiting_usd_per_hour:
             return None
         for other in reversed(looser):
             known = self.found[other]
-            if known is not None and _holds(with_values(known.solution, asked), known.solution):
+            if known is not None and _holds(with_values(known.solution, instance), known.solution):
                 return known
         return None
 
-    def _solved(self, asked: Instance) -> Found | None:
+    def _solved(self, instance: Instance) -> Found | None:
         try:
-            solution = solve(asked, self.objective, self.effort.at_least(LEAST_EFFORT))
+            solution = solve(instance, self.objective, self.effort.at_least(LEAST_EFFORT))
         except SolverStoppedError as error:
             self.stopped = error
             return None
         if solution is None:
             return None
-        return Found(solution, self._chosen(solution, asked))
+        return Found(solution, self._chosen(solution, instance))
 
-    def _chosen(self, solution: Solution, asked: Instance) -> Chosen:
-        return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked)
+    def _chosen(self, solution: Solution, instance: Instance) -> Chosen:
+        return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=instance)
 
 
 def _holds(instance: Instance, known: Solution) -> bool:

@@ -115,7 +115,7 @@ def preferred(alone: Alone, *, today: date) -> Preferred | None:
         order[0],
         is_feasible(order[0]),
         beaten_by=lambda mix: _is_better(mix, alone, today=today),
-        against=lambda mix: _why_not(mix, alone, today=today),
+        why_not=lambda mix: _why_not(mix, alone, today=today),
     )
 
 

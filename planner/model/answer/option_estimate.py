@@ -168,7 +168,7 @@ class OptionEstimate(Frozen):
 
     @property
     def list_price(self) -> float | None:
-        """List price beside a net `price`."""
+        """List price of an option whose `price` is a net price."""
         return self.list_usd_per_hour or self.list_usd_per_million_tokens
 
     @property

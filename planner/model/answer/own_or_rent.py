@@ -65,7 +65,7 @@ class CurvePoint(Frozen):
 
 
 class RentalOption(Frozen):
-    """One rented option beside the owned machine. A null field has its reason in `why_not`."""
+    """One rented option, compared with the owned machine. A null field has its reason in `why_not`."""
 
     id: str
     name: str
@@ -163,7 +163,7 @@ class OwnOrRentDocument(Frozen):
     """Hash of this document. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None
-    """The plan's own currency. Some amounts are given in it beside USD."""
+    """The plan's own currency. Some amounts are given in it in addition to USD."""
     site: str
     name: str
     acquisition: Acquisition

@@ -192,8 +192,8 @@ class Price(Frozen):
         return self.usd_per_million_tokens if self.price_kind is PriceKind.HOSTED_TRAINING else self.usd_per_hour
 
     @property
-    def carries(self) -> tuple[str, int] | None:
-        """Accelerator of the instance and their number; None if the row does not state them."""
+    def stated_accelerators(self) -> tuple[str, int] | None:
+        """Kind and number of the instance's accelerators; None if the row does not state them."""
         return None if self.accelerator is None or self.accelerators is None else (self.accelerator, self.accelerators)
 
     @property

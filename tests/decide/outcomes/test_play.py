@@ -152,7 +152,7 @@ def test_a_run_that_ends_with_its_window_is_in_time():
 )
 def test_a_queue_delays_the_first_run_of_every_lane_alike(wait, mean):
     """Asked for 5 h after the campaign's first. One machine is shared, and machines that appear are all there."""
-    queued = replace(OWN, asked_at=5.0, wait=wait)
+    queued = replace(OWN, ordered_at=5.0, wait=wait)
     played = play([queued])
     waits = played.hours - 31.5
     assert abs(np.mean(waits) - 5.0 - mean) <= 3 * np.std(waits, ddof=1) / math.sqrt(len(waits))
@@ -160,9 +160,9 @@ def test_a_queue_delays_the_first_run_of_every_lane_alike(wait, mean):
 
 
 def test_the_wait_for_an_early_order_starts_with_the_order():
-    ordered = replace(OWN, asked_at=-24.0, wait=Interval.exact(30.0))
+    ordered = replace(OWN, ordered_at=-24.0, wait=Interval.exact(30.0))
     assert play([ordered]).hours == pytest.approx(37.5)
-    early = replace(OWN, asked_at=-48.0, wait=Interval.exact(30.0))
+    early = replace(OWN, ordered_at=-48.0, wait=Interval.exact(30.0))
     assert play([early]).hours == pytest.approx(31.5)
 
 

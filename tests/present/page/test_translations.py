@@ -82,7 +82,7 @@ def test_both_horizons_are_korean(example: str) -> None:
 @pytest.mark.parametrize("example", sorted(path.stem for path in examples_dir().glob("*.yaml")))
 def test_every_line_that_would_change_an_examples_answer_is_korean(example: str) -> None:
     plan = read_plan(examples_dir() / f"{example}.yaml")
-    said = recommend(plan, catalog_for(plan), today=TODAY, asked="plan.yaml")
+    said = recommend(plan, catalog_for(plan), today=TODAY, plan_words="plan.yaml")
     lines = [measurement.sentence for measurement in said.measurements] + [
         point.sentence for point in said.turning_points
     ]
