@@ -90,7 +90,8 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
     if option.usd_confident is not None and sure:
         nothing = nothing_to_pay(option, bill=option.campaign_usd)
         usd = nothing or Phrases(CampaignLimits(), document.currency).most(option)
-        yield "at most", f"{usd}, {sure}: by this it is ranked"
+        less = "" if option.taken_off_usd is None else ", less what is taken off,"
+        yield "at most", f"{usd}, {sure}: by this{less} it is ranked"
     if option.bill is not None:
         yield "bill", _bill_text(option.bill)
 

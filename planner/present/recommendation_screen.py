@@ -177,6 +177,7 @@ def _why(alternative: Alternative, document: RecommendationDocument) -> str:
         return alternative.why_not or ""
     days = (alternative.done_by_confident - end).days
     when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
-    ratio = alternative.usd_confident / base
+    sold = alternative.after_sale_usd
+    ratio = (alternative.usd_confident if sold is None else sold) / base
     tie = ": a tie" if 1 - TIE_FRACTION <= ratio < 1 and not days else ""
     return f"{ratio_text(ratio)}{tie}{f', {when}' if days else ''}"

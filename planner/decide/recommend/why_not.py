@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.decide.limits import refusals
-from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
+from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known, likely_usd
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_comparable, is_feasible, is_firm, keeps_limits
 from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of
@@ -114,7 +114,7 @@ def _dominated(option: CampaignOption, better: CampaignOption, phrases: Phrases)
 
 def _not_preferred(option: CampaignOption, recommended: CampaignOption, phrases: Phrases) -> Reason:
     """Return how the option compares with the recommended one; one of both may have no known time."""
-    usd, best_usd = _usd(option), _usd(recommended)
+    usd, best_usd = likely_usd(option), likely_usd(recommended)
     money = _compared(usd, best_usd, phrases.full, "more expensive")
     figures = {"campaign_usd": usd, "recommended_usd": best_usd}
     best = name_of(recommended)
@@ -137,12 +137,6 @@ def _timed(option: CampaignOption, other: CampaignOption) -> str:
     """Compare the hours from the campaign's start until both are done, and say so if one has to be waited for."""
     waits = ", with the wait" if option.wait_hours or other.wait_hours else ""
     return _compared(hours_of(option), hours_of(other), duration_text, "slower", waits)
-
-
-def _usd(option: CampaignOption) -> float:
-    owed = option.payable_usd
-    assert owed is not None, "it is feasible"
-    return owed.value
 
 
 def _compared(value: float, other: float, write: Callable[[float], str], worse: str, said: str = "") -> str:

@@ -41,6 +41,8 @@ class Alternative(Frozen):
     usd_confident: float | None
     local_confident: float | None = None
     """`usd_confident` in the plan's own currency; null without one, and in an older answer."""
+    after_sale_usd: float | None = None
+    """`usd_confident` less what is taken off for a purchase that is sold; null for other options."""
     done_by_confident: date | None
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...]
