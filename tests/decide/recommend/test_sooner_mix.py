@@ -63,3 +63,11 @@ def test_compare_and_recommend_name_the_plan_of_campaign() -> None:
     reason = said.split("; but ")[1]
     assert re.fullmatch(r"a mix must cost 5 % less; this one costs [\d.]+ % less", reason)
     assert any(note.endswith(reason) and note.startswith("compare recommends ") for note in planned.notes)
+
+
+def test_a_mix_that_is_not_sure_enough_keeps_no_limit() -> None:
+    """Without an option that keeps the limits, the document counts as feasible only if the mix reaches 80 %."""
+    found = advised(HALF, deadline="2026-12-13").model_copy(update={"recommended": None})
+    assert found.feasible
+    assert not found.model_copy(update={"chance_both": 0.76}).feasible
+    assert found.model_copy(update={"chance_both": 0.8}).feasible
