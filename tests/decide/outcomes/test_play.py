@@ -159,6 +159,14 @@ def test_a_queue_delays_the_first_run_of_every_lane_alike(wait, mean):
     assert min(waits) >= 5.0
 
 
+def test_each_set_of_machines_waits_in_a_queue_for_its_own():
+    """Two of three jobs of 4 h on two machines end after 2 x 4 / 2 h in the mean, and the third 4 h later."""
+    lanes = (PlayedLane((Batch(1, 10.0),)), PlayedLane((Batch(1, 10.0),)))
+    queued = PlayedOption(option="queued", lanes=lanes, wait=Queue(jobs=3, job_hours=4.0, machines=2))
+    waits = play([queued]).hours - 10.0
+    assert abs(np.mean(waits) - 8.0) <= 3 * np.std(waits, ddof=1) / math.sqrt(len(waits))
+
+
 def test_the_wait_for_an_early_order_starts_with_the_order():
     ordered = replace(OWN, ordered_at=-24.0, wait=Interval.exact(30.0))
     assert play([ordered]).hours == pytest.approx(37.5)

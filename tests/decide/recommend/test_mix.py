@@ -16,6 +16,7 @@ from planner.decide.recommend.mix import best_mix, with_mix
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.plan.plan import Plan
+from planner.model.prices.price_book import Credit
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 24)
@@ -234,3 +235,12 @@ def test_waiting_is_counted_with_the_mix_that_is_recommended():
         waiting
         == "waiting at 1,000 USD an hour counts 6,000 USD with the mix and 12,000 USD with AWS p4d, 8x A100 alone"
     )
+
+
+def test_a_mix_is_compared_with_an_option_that_credits_pay():
+    """Credits of 6,000 USD pay all 50 runs of 120 USD on p5en: nothing is cheaper, and the answer says so."""
+    credit = Credit(name="grant", provider="aws", usd=6_000, expires=date(2027, 12, 31), source="their mail")
+    catalog = bundled_catalog().model_copy(update={"credits": (credit,)})
+    found = answer_plan(plan(HALF, deadline="2026-12-13"), catalog, today=TODAY)
+    assert found.mix is None
+    assert "all of it paid by credits" in found.headline[0]
