@@ -156,4 +156,4 @@ def test_a_purchase_that_is_sold_is_compared_by_its_cost_less_the_sale():
     """25 USD, of which 18 come back: 7 USD in 12 h against 10 USD in 10 h."""
     sold = option("bought", 12, 25, hold=Hold.BUY, taken_off_usd=quantity(18, Unit.USD))
     (reason,) = reasons_against(sold, BEST, [BEST, sold], Phrases(CampaignLimits()))
-    assert reason.text == "slower (12 h against 10 h), cheaper (7.00 USD against 10.00 USD) than best"
+    assert reason.text == "slower (12 hours against 10 hours), cheaper (7.00 USD against 10.00 USD) than best"
