@@ -103,5 +103,5 @@ def test_a_queue_says_one_thing(wrong):
 
 
 def test_nobody_has_more_than_all():
-    with pytest.raises(ValidationError, match="more than of 3"):
+    with pytest.raises(ValidationError, match=r"larger than of \(3\)"):
         Tries(had=4, of=3, every_hours=24.0)
