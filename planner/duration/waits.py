@@ -73,6 +73,33 @@ def wait_behind(
     return rng.gamma(ending, service_hours / servers, size) if ending > 0 else np.zeros(size)
 
 
+def waits_of_sets(rng: np.random.Generator, asked: Queue, first: Array, sets: int) -> list[Array]:
+    """Return the waits of sets of machines that queue together, given drawn waits of the first set, in hours.
+
+    wait(k) = wait(k - 1), or if no machine is free for set k: wait(k - 1) + exponential time of mean
+              service / (servers - k)
+
+    The first k sets keep their machines, so that others' jobs end on servers - k of them. If fewer jobs than servers
+    are there, the next sets do not wait. Sets beyond the servers share a machine, as the plan says.
+    Of a busy share b, the number n of jobs there is drawn: P(n) ~ (servers x b)^n / n!.
+    """
+    import numpy as np
+
+    hours, servers = asked.job_hours, asked.machines
+    if asked.jobs is not None:
+        there = np.full(first.shape, min(asked.jobs, servers))
+    else:
+        load = servers * (asked.busy or 0.0)
+        weights = np.array([load**count / math.factorial(count) for count in range(servers)])
+        drawn = rng.choice(servers, size=first.shape, p=weights / weights.sum())
+        there = np.where(first > 0, servers, drawn)
+    waits = [first]
+    for place in range(1, sets):
+        more = rng.exponential(hours / (servers - place), first.shape) if place < servers else 0.0
+        waits.append(waits[-1] + np.where(there + place >= servers, more, 0.0))
+    return waits
+
+
 def wait_single(rng: np.random.Generator, *, service_hours: float, busy: float, size: tuple[int, ...]) -> Array:
     """Draw waits for one machine whose jobs come at random and take `service_hours` each (M/D/1), in hours.
 

@@ -187,7 +187,8 @@ def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
 def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     when = f"{_moment(placed.start)} to {_moment(placed.end)}"
     before = " before credits" if plan.credits_usd else ""
-    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {phrases.money(placed.usd)}{before}."
+    many = _trainings(placed.runs)
+    return f"{many[0].upper()}{many[1:]} on {placed.name}, {when}, {phrases.money(placed.usd)}{before}."
 
 
 def _moment(iso: str) -> str:

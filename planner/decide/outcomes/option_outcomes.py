@@ -10,7 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from planner.cost.cloud.cost_by_hours import price_range
+from planner.cost.cloud.bill import BilledTrainings
+from planner.cost.cloud.cost_by_hours import price_range, rent_of_sets
 from planner.decide.outcomes.draws import SAMPLES, at_scores, scores
 from planner.decide.outcomes.hours_in_cost import error_beyond_hours, hourly_share
 from planner.decide.outcomes.learnt import Learnt
@@ -69,6 +70,11 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
     played = timed.played(hours, runs=runs, at_once=option.at_once, between=between,
                           opens=option.wait_hours if lead is None else 0.0)  # fmt: skip
     lanes, share, queued = played.lanes, hourly_share(option), option.queued
+    if cost is not None and owed is not None:
+        lanes = tuple(replace(lane, billed_hours=cost.run_hours * lane.batches[0].runs) for lane in lanes)
+        by_set = BilledTrainings(runs, option.at_once).by_set
+        rent = rent_of_sets(cost, {cost.run_hours * each: sets for each, sets in by_set.items()})
+        share = min(1.0, rent / owed.value) if owed.value > 0 else 0.0
     if option.closes_hours is not None and between is None:
         lanes = tuple(replace(lane, closes=option.closes_hours) for lane in lanes)
     of_sets = option.bill is not None and option.bill.usable_hours is not None
@@ -86,8 +92,7 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
         hourly_share=share,
         price_error=_price_error(owed, timed.decided(hours), share) if cost is None else price_range(cost),
         price_cause=price_cause(option),
-        cost=cost,
-        likely_hours=hours.value,
+        rent=cost,
         most_hours=together,
     )
 

@@ -16,7 +16,7 @@ from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes
 from planner.decide.outcomes.run_times import run_times
 from planner.duration.between_turns import hours_between
 from planner.duration.goodput import Interruptions, losses
-from planner.duration.waits import drawn_wait
+from planner.duration.waits import drawn_wait, waits_of_sets
 from planner.model.answer.campaign import BetweenTurns, CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.interval import MOST, TAIL, Interval
@@ -50,6 +50,8 @@ class PlayedLane:
     closes: float = math.inf
     most_hours: float = math.inf
     """Usable hours of the block that is bought for it."""
+    billed_hours: float = 0.0
+    """Likely hours that count on the bill of a term (`PlayedOption.rent`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +76,12 @@ class PlayedOption:
     usd: float = 0.0
     """Cost at the most likely hours."""
     hourly_share: float = 1.0
-    """Share of `usd` that grows with the hours. The rest is fixed."""
+    """Share of `usd` that is rent, or electricity, and grows with the hours. The rest is fixed."""
     price_error: Interval = AS_EXPECTED
     price_cause: str = ""
     """Name of the price error's cause, which options of one price list share; empty: the option's own."""
-    cost: CostByHours | None = None
-    """Bill at every length, in place of the hourly share. It is scaled so that the likely length costs `usd`."""
-    likely_hours: float = 1.0
-    """Length, in the unit of `cost`, that costs `usd`."""
+    rent: CostByHours | None = None
+    """Rent of each lane by its billed hours; without it the rent of all lanes grows with their hours."""
     payer: str = ""
     """Provider whose credits pay its bill."""
     most_hours: float = math.inf
@@ -124,8 +124,8 @@ def play(
     """Return when a campaign ends and what it costs in each sample.
 
     hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
-    cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
-                      or, of a term, price error x bill at these hours (`cost`)
+    cost            = price error x usd x (1 - hourly share + hourly share x growth)
+    growth          = sum over lanes of the rent of their hours / the same at the most likely hours
     to pay          = sum over payers of max(0, cost - credits that last until its last run ends)
 
     A campaign ends with its last run. If other users have turns, `hours_between` computes the end of an option's last
@@ -164,7 +164,7 @@ def play(
         in_windows &= hours <= option.most_hours + ROUNDING_HOURS
         for lane, hours_of_lane in zip(option.lanes, lanes, strict=True):
             in_windows &= hours_of_lane <= lane.most_hours + ROUNDING_HOURS
-    usd = [_usd(option, hours) for option, hours in zip(options, option_hours, strict=True)]
+    usd = [_usd(option, hours) for option, hours in zip(options, lane_hours, strict=True)]
     return Outcomes(last_end, _to_pay(options, usd, ends, credits or {}), in_windows)
 
 
@@ -174,13 +174,16 @@ def _speed_scores(option: PlayedOption, learnt: Learnt | None) -> Array:
 
 
 def _opened(option: PlayedOption) -> list[Array]:
-    """Return the hours after the start at which each lane opens, in each sample."""
+    """Return the hours after the start at which each lane opens, in each sample. In a queue each set has its wait."""
     names = (option.option, "wait")
     if isinstance(option.wait, Interval):
         wait = at_scores(option.wait, scores(*names))
     else:
         wait = in_strata(drawn_wait(generator(*names), option.wait, (DRAWS_OF_A_WAIT * SAMPLES,)), *names)
-    return [np.maximum(lane.opens, option.ordered_at + wait) for lane in option.lanes]
+    waits = [wait] * len(option.lanes)
+    if isinstance(option.wait, Queue):
+        waits = waits_of_sets(generator(*names, "sets"), option.wait, wait, len(option.lanes))
+    return [np.maximum(lane.opens, option.ordered_at + each) for lane, each in zip(option.lanes, waits, strict=True)]
 
 
 @lru_cache(maxsize=1_024)
@@ -198,16 +201,42 @@ def _busy_hours(option: str, lane: str, batches: tuple[Batch, ...], lost: Interr
     return hours
 
 
-def _usd(option: PlayedOption, hours: Array) -> Array:
-    batches = [batch for lane in option.lanes for batch in lane.batches]
-    steps, runs = sum(each.runs * each.steps_hours for each in batches), sum(each.runs for each in batches)
-    expected = steps * losses(option.lost).total + runs * option.launch_hours
-    grown = hours / expected if expected > 0 else np.ones(hours.shape)
+def _usd(option: PlayedOption, used: Sequence[Array]) -> Array:
     price = at_scores(option.price_error, scores(option.price_cause or option.option, "price"))
-    if option.cost is not None:
-        likely = usd_at(option.cost, np.array([option.likely_hours]))
-        return np.asarray(price * option.usd * usd_at(option.cost, grown * option.likely_hours) / likely)
-    return np.asarray(price * option.usd * (1 - option.hourly_share + option.hourly_share * grown))
+    return np.asarray(price * option.usd * (1 - option.hourly_share + option.hourly_share * _growth(option, used)))
+
+
+def _growth(option: PlayedOption, used: Sequence[Array]) -> Array:
+    """Return the factor by which the rent grows if its lanes are used for these hours: each pays for its own."""
+    expected = [_expected_hours(option, lane) for lane in option.lanes]
+    if option.rent is None:
+        likely, grown = sum(expected), np.sum(used, axis=0)
+    else:
+        rents = [
+            usd_at(option.rent, _billed_hours(lane, hours, most_likely))
+            for lane, hours, most_likely in zip(option.lanes, used, expected, strict=True)
+        ]
+        likely = float(np.sum(usd_at(option.rent, np.array([lane.billed_hours for lane in option.lanes]))))
+        grown = np.sum(rents, axis=0)
+    return np.asarray(grown / likely) if likely > 0 else np.ones(SAMPLES)
+
+
+def _billed_hours(lane: PlayedLane, hours: Array, most_likely: float) -> Array:
+    """Return the hours on the bill of a lane that is used for these hours.
+
+    billed = likely billed + (hours - most likely hours) x min(1, likely billed / most likely hours)
+
+    The idle tails of its runs, which are billed too, do not grow. Of unlike runs, a row's lanes are played as long as
+    the longest and are billed for fewer hours.
+    """
+    share = min(1.0, lane.billed_hours / most_likely) if most_likely > 0 else 0.0
+    return lane.billed_hours + (hours - most_likely) * share
+
+
+def _expected_hours(option: PlayedOption, lane: PlayedLane) -> float:
+    """Return the most likely hours of a lane, with launches and interruptions."""
+    steps, runs = sum(each.runs * each.steps_hours for each in lane.batches), sum(each.runs for each in lane.batches)
+    return steps * losses(option.lost).total + runs * option.launch_hours
 
 
 def _to_pay(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.chances import with_chances
+from planner.decide.options.part_notes import fit_notes, quote_notes
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_start
@@ -17,7 +19,7 @@ from planner.decide.placement.instance import Objective
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.question import PlacementQuestion, question_of
 from planner.decide.placement.search import Tried, best_plan
-from planner.decide.placement.solve import front, solve
+from planner.decide.placement.solve import front
 from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan
 from planner.model.answer.option_estimate import CampaignOption
@@ -79,10 +81,12 @@ def planned_campaign(
             found, alone, preferred, solver_goal, catalog, today=today, may_replace=objective is None
         )
         if best is None:
-            return document.model_copy(update=given | _nothing(question, alone, unsure))
+            return document.model_copy(update=given | _nothing(question, alone, unsure, catalog, today=today))
         points: tuple[FeasiblePlan, ...] = ()
-        phases = rollout_note([option for option in document.options if option.id in best.options])
-        notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
+        parts = [option for option in document.options if option.id in best.options]
+        quotes = quote_notes(parts, start=alone.limits.start)
+        notes = (*fit_notes(parts), *quotes, *document.notes, *filter(None, [rollout_note(parts)]), *difference)
+        notes += plan_notes(best)
         if goal is Objective.FRONT:
             solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [
@@ -182,9 +186,12 @@ def _with_starts(
     )
 
 
-def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
-    """Return the binding limits, and the plan without them."""
+def _nothing(
+    question: PlacementQuestion, alone: Alone, unsure: Chosen | None, catalog: Catalog, *, today: date
+) -> dict[str, object]:
+    """Return the binding limits, and the best plan without them, with its chances to keep them."""
     if unsure is not None:
+        unsure = replace(unsure, plan=replace(unsure.plan, gap=None))  # proven is only that none costs less
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
     asked = question.instance
     without: list[tuple[float, tuple[str, ...], Chosen]] = []
@@ -194,14 +201,29 @@ def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -
         if len(names) == 2 and without:
             break
         late, dear = "deadline" in names, "budget" in names
-        loose = replace(asked, deadline=math.inf if late else asked.deadline, budget=math.inf if dear else asked.budget)
-        nearest = solve(loose, Objective.COST if dear else Objective.TIME, Effort(EFFORT / 3))
-        if nearest is not None:
-            over = nearest.hours / asked.deadline if late else nearest.to_pay / max(asked.budget, 1e-9)
-            without.append((over, names, chosen_plan(question, nearest, alone.limits, alone.budget, asked=loose)))
+        loose = _without(alone, late=late, dear=dear, today=today)
+        objective = Objective.COST if dear else Objective.TIME
+        tried = best_plan(question_of(loose, catalog, today=today), loose, objective, Effort(EFFORT / 3))
+        found = tried.best or tried.unsure
+        if found is not None:
+            nearest = chosen_plan(question, found.solution, alone.limits, alone.budget, asked=found.asked)
+            dearer = nearest.usd_confident / max(asked.budget, 1e-9)
+            over = nearest.plan.hours.value / asked.deadline if late else dearer
+            without.append((over, names, replace(nearest, plan=replace(nearest.plan, gap=found.plan.gap))))
     if without:
         without.sort(key=lambda each: each[0])
         binding = tuple(name for _, names, _ in without for name in names)
         return {"feasible": False, "binding_limits": binding, "nearest_feasible": feasible_plan(without[0][2])}
     codes = tuple(dict.fromkeys(code.value for code in question.left_out)) or ("capacity",)
     return {"feasible": False, "binding_limits": codes}
+
+
+def _without(alone: Alone, *, late: bool, dear: bool, today: date) -> Alone:
+    """Return the options and limits without the deadline (`late`) or without the budget (`dear`)."""
+    update: dict[str, object] = {"deadline": None} if late else {}
+    update |= {"budget_usd": None, "budget_local": None} if dear else {}
+    limits, budget = alone.limits.model_copy(update=update), None if dear else alone.budget
+    options = tuple(
+        with_chances(option, limits, budget=budget, today=today, currency=alone.currency) for option in alone.options
+    )
+    return replace(alone, limits=limits, budget=budget, options=options)

@@ -29,11 +29,13 @@ class Horizons(Frozen):
     year_chance: float | None
     """Chance that it costs less a year than `year_against`."""
     year_against: str | None
+    remark: str | None = None
+    """Sentence on what counts in the campaign and not in the year; null if nothing does."""
 
     @property
     def text(self) -> str:
-        """Return both sentences."""
-        return f"{self.campaign} {self.year}"
+        """Return all sentences."""
+        return " ".join(filter(None, (self.campaign, self.year, self.remark)))
 
 
 FULL_QUESTION = (

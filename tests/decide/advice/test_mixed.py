@@ -90,7 +90,7 @@ def test_a_run_that_is_worth_its_cost_is_proposed():
 
 
 def test_if_time_decides_no_run_is_proposed():
-    asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8)
+    asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8, at_once=1)
     found = recommend(asked, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml"))
     assert found.headline[0].startswith("Mix")
     assert found.measurements == ()

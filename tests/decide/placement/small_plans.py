@@ -147,8 +147,12 @@ Load = tuple[int, float, float]
 
 def best(campaign: SmallCampaign) -> tuple[float, float, float] | None:
     """Return objective, USD and hours of the best placement; None if none keeps the limits."""
+    # Waiting that has a price asks for as many sets as help.
+    most = 1 if campaign.waiting is None else sum(kind.runs for kind in campaign.kinds)
     slots = [
-        (number, *span) for number, machine in enumerate(campaign.machines) for span in _free(machine, campaign.at_once)
+        (number, *span)
+        for number, machine in enumerate(campaign.machines)
+        for span in _free(machine, campaign.at_once, most)
     ]
     states: set[tuple[Load, ...]] = {tuple((0, 0.0, 0.0) for _ in slots)}
     for kind in campaign.kinds:
@@ -158,12 +162,12 @@ def best(campaign: SmallCampaign) -> tuple[float, float, float] | None:
     return min((value for value in found if value[1] <= (campaign.budget or math.inf) + 1e-9), default=None)
 
 
-def _free(machine: SmallMachine, at_once: int | None) -> list[tuple[float, float]]:
-    """Return when each set is free: set i while the free nodes are enough for i + 1 sets."""
+def _free(machine: SmallMachine, at_once: int | None, most: int) -> list[tuple[float, float]]:
+    """Return when each set is free: set i while the free nodes are enough for i + 1 sets; `most` without a quota."""
     opens, closes = machine.wait or 0.0, math.inf
     if machine.window is not None:
         opens, closes = machine.window[0], machine.window[1] - 0.5
-    sets = at_once or (1 if machine.quota is None else max(1, machine.quota // machine.nodes))
+    sets = at_once or (most if machine.quota is None else max(1, machine.quota // machine.nodes))
     sets = sets if machine.quota is None else min(sets, machine.quota // machine.nodes)
     have = sets * machine.nodes if machine.quota is None else machine.quota
     edges = sorted({opens, *(edge for turn in machine.taken for edge in turn[:2] if opens < edge < closes)})

@@ -76,7 +76,7 @@ def test_no_division_on_the_samples_is_cheaper(confidence):
         return
     assert best is not None
     assert best.least_chance >= confidence
-    assert best.usd_confident == pytest.approx(min(plan.usd_confident for plan in able))
+    assert best.usd_confident == pytest.approx(min(plan.usd_confident for plan in able), rel=1e-3)  # equal by `CHEAPER`
 
 
 def at_confidences(drawn: dict[str, Any]) -> list[CampaignDocument]:

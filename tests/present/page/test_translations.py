@@ -27,6 +27,7 @@ EXAMPLES = {
     "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
     "waits": "9 USD", "limit": "in time", "kind": "the firm one", "doing": "Buying",
     "condition": "With a deadline 2 days later", "deed": "keep DGX Station, 4x V100", "limits": "by 2027-01-02",
+    "hour": "an hour",
 }  # fmt: skip
 ENGLISH = re.compile(r"\b(done|at most|sure|hours|none|estimated)\b")
 """Words of phrases that are translated."""
