@@ -128,7 +128,7 @@ def test_nobody_has_more_than_all():
     ],
 )
 def test_further_sets_wait_for_further_machines(asked, more):
-    """No machine of an M/M/2 queue with a busy share b is busy with (1 - b) / (1 + b): one of three at a half."""
+    """All machines of an M/M/2 queue with busy share b are free with probability (1 - b) / (1 + b): 1/3 at b = 0.5."""
     rng = np.random.default_rng(6)
     waits = waits_of_sets(rng, asked, drawn_wait(rng, asked, SIZE), len(more) + 1)
     for before, after, mean in zip(waits, waits[1:], more, strict=False):
