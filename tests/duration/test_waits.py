@@ -113,7 +113,7 @@ def test_a_queue_says_one_thing(wrong):
 
 
 def test_nobody_has_more_than_all():
-    with pytest.raises(ValidationError, match="more than of 3"):
+    with pytest.raises(ValidationError, match=r"larger than of \(3\)"):
         Tries(had=4, of=3, every_hours=24.0)
 
 
@@ -128,7 +128,7 @@ def test_nobody_has_more_than_all():
     ],
 )
 def test_further_sets_wait_for_further_machines(asked, more):
-    """Of M/M/2 with a busy share b no machine is busy with (1 - b) / (1 + b): one of three at a half."""
+    """All machines of an M/M/2 queue with busy share b are free with probability (1 - b) / (1 + b): 1/3 at b = 0.5."""
     rng = np.random.default_rng(6)
     waits = waits_of_sets(rng, asked, drawn_wait(rng, asked, SIZE), len(more) + 1)
     for before, after, mean in zip(waits, waits[1:], more, strict=False):
