@@ -76,7 +76,7 @@ def planned_campaign(
         )
     solver_goal = Objective.TIME if goal is Objective.TIME else Objective.COST
     try:
-        found = best_plan(question, alone, solver_goal, Effort(EFFORT))
+        found = _best_plan(question, alone, catalog, solver_goal, Effort(EFFORT), today=today)
         (best, unsure), difference = _agreed_with_compare(
             found, alone, preferred, solver_goal, catalog, today=today, may_replace=objective is None
         )
@@ -106,6 +106,22 @@ def planned_campaign(
     )  # fmt: skip
 
 
+def _best_plan(
+    question: PlacementQuestion, alone: Alone, catalog: Catalog, objective: Objective, effort: Effort, *, today: date
+) -> Tried:
+    """Return the best plan; if none is found within the budget, the best without it that keeps it in the samples.
+
+    The solver counts each option's mean price of all runs. Fewer runs may cost less than that.
+    """
+    tried = best_plan(question, alone, objective, effort)
+    if tried.best is not None or math.isinf(question.instance.budget):
+        return tried
+    found = _without_limits(question, alone, catalog, Objective.COST, late=False, dear=True, today=today)
+    if found is None or not found.keeps(alone.limits.confidence):
+        return tried
+    return tried._replace(best=replace(found, plan=replace(found.plan, gap=None)))
+
+
 def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, effort: Effort) -> Chosen | None:
     """Return the best plan that keeps the limits with the confidence, else the surest plan that was tried.
 
@@ -114,7 +130,8 @@ def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: 
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         return None
     try:
-        best, unsure = best_plan(question_of(alone, catalog, today=today), alone, objective, effort)
+        question = question_of(alone, catalog, today=today)
+        best, unsure = _best_plan(question, alone, catalog, objective, effort, today=today)
         return best or unsure
     except SolverStoppedError:
         return None
@@ -201,21 +218,32 @@ def _nothing(
         if len(names) == 2 and without:
             break
         late, dear = "deadline" in names, "budget" in names
-        loose = _without(alone, late=late, dear=dear, today=today)
         objective = Objective.COST if dear else Objective.TIME
-        tried = best_plan(question_of(loose, catalog, today=today), loose, objective, Effort(EFFORT / 3))
-        found = tried.best or tried.unsure
-        if found is not None:
-            nearest = chosen_plan(question, found.solution, alone.limits, alone.budget, asked=found.asked)
+        nearest = _without_limits(question, alone, catalog, objective, late=late, dear=dear, today=today)
+        if nearest is not None:
             dearer = nearest.usd_confident / max(asked.budget, 1e-9)
             over = nearest.plan.hours.value / asked.deadline if late else dearer
-            without.append((over, names, replace(nearest, plan=replace(nearest.plan, gap=found.plan.gap))))
+            without.append((over, names, nearest))
     if without:
         without.sort(key=lambda each: each[0])
         binding = tuple(name for _, names, _ in without for name in names)
         return {"feasible": False, "binding_limits": binding, "nearest_feasible": feasible_plan(without[0][2])}
     codes = tuple(dict.fromkeys(code.value for code in question.left_out)) or ("capacity",)
     return {"feasible": False, "binding_limits": codes}
+
+
+def _without_limits(
+    question: PlacementQuestion, alone: Alone, catalog: Catalog, objective: Objective, *, late: bool, dear: bool,
+    today: date,
+) -> Chosen | None:  # fmt: skip
+    """Return the best plan without the deadline (`late`) or the budget (`dear`), with its chances to keep both."""
+    loose = _without(alone, late=late, dear=dear, today=today)
+    tried = best_plan(question_of(loose, catalog, today=today), loose, objective, Effort(EFFORT / 3))
+    found = tried.best or tried.unsure
+    if found is None:
+        return None
+    judged = chosen_plan(question, found.solution, alone.limits, alone.budget, asked=found.asked)
+    return replace(judged, plan=replace(judged.plan, gap=found.plan.gap))
 
 
 def _without(alone: Alone, *, late: bool, dear: bool, today: date) -> Alone:

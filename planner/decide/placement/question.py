@@ -188,7 +188,8 @@ def _spans(
     ends = closing(candidate.estimated, calendar)
     closes = min(math.inf if ends is None else ends, candidate.planned_until, opens + held_hours(candidate.estimated))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
-    if (limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour) and may_vary(candidate.estimated, limits):
+    is_urgent = limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour or option.meets_deadline is False
+    if is_urgent and may_vary(candidate.estimated, limits):
         wanted = max(wanted, most_at_once(candidate.estimated, option, limits))
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]

@@ -11,6 +11,7 @@ from planner.decide.campaign.alone import Alone
 from planner.decide.placement.better import best_of, weighed
 from planner.decide.placement.chosen import Chosen, chosen_plan, keeps_each
 from planner.decide.placement.effort import Effort
+from planner.decide.placement.expiring_credits import closed_at, ends_of_credits, opened_again
 from planner.decide.placement.instance import (
     TOLERANCE,
     Instance,
@@ -94,6 +95,7 @@ class _Search:
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
             self._use_all_credits(confidence)
+            self._ignore_budget(confidence)
             self._fill_terms()
             self._move(confidence)
         plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
@@ -108,30 +110,32 @@ class _Search:
         return Tried(best, unsure)
 
     def _use_all_credits(self, confidence: float) -> None:
-        """Propose plans whose runs on a provider end before its credits expire. The samples count what they pay."""
-        for payer, counted in (self.question.instance.credits or {}).items():
-            credits = self.question.credits.get(payer, ())
-            if math.isclose(sum(credit.usd for credit in credits), counted):
-                continue
-            ends = sorted({credit.hours for credit in credits})
-            for end, level in product(ends, (Level(), self._both(confidence))):
-                lasting = sum(credit.usd for credit in credits if credit.hours >= end)
-                found = None if self.effort.spent else self._ending_by(end, payer, lasting, level)
-                self.moved += [] if found is None else [found]
+        """Propose plans whose runs on providers end before their credits expire. The samples count what they pay."""
+        for ends, level in product(ends_of_credits(self.question), (Level(), self._both(confidence))):
+            asked = self._without_budget(level)
+            found = None if self.effort.spent else self._solved(closed_at(ends, self.question, asked))
+            if found is not None:
+                solution = opened_again(found.solution, asked)
+                self._propose(Found(solution, self._chosen(solution, asked)), confidence)
 
-    def _ending_by(self, end: float, payer: str, usd: float, level: Level) -> Found | None:
-        """Return the solver's plan whose runs on a provider end by an hour, so that these credits pay for them."""
-        asked = at_confidence(self.question, hours=level.hours, usd=level.usd)
-        paid = {way.bin for way in asked.ways if asked.options[way.option].credits == payer}
-        bins = [replace(bin_, closes=min(bin_.closes, end)) if number in paid else bin_
-                for number, bin_ in enumerate(asked.bins)]  # fmt: skip
-        found = self._solved(replace(asked, bins=tuple(bins), credits=(asked.credits or {}) | {payer: usd}))
-        if found is None:
-            return None
-        made, closes = found.solution.instance, {bin_.origin: bin_.closes for bin_ in asked.bins}
-        open_again = tuple(replace(bin_, closes=closes[bin_.origin]) for bin_ in made.bins)
-        solution = replace(found.solution, instance=replace(made, bins=open_again, credits=asked.credits))
-        return Found(solution, self._chosen(solution, asked))
+    def _without_budget(self, level: Level) -> Instance:
+        """Return the instance at a level without its budget, which the samples hold plans against."""
+        return replace(at_confidence(self.question, hours=level.hours, usd=level.usd), budget=math.inf)
+
+    def _ignore_budget(self, confidence: float) -> None:
+        """Propose plans that the solver takes to break the budget, because it counts mean prices and lasting credits.
+
+        Each run has its option's mean price of all runs, and credits count that last until all runs are done there.
+        """
+        if math.isinf(self.question.instance.budget):
+            return
+        for level in (Level(), Level(confidence)):
+            self._propose(None if self.effort.spent else self._solved(self._without_budget(level)), confidence)
+
+    def _propose(self, found: Found | None, confidence: float) -> None:
+        """Keep a plan of the solver for an instance without a budget if it keeps the budget in the samples."""
+        if found is not None and found.chosen.keeps(confidence):
+            self.moved.append(found)
 
     def _fill_terms(self) -> None:
         """Propose all runs on fewer sets of machines than an option's row takes, whose terms they fill better."""

@@ -52,7 +52,7 @@ def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | No
 def _kept_with(option: CampaignOption, hurry: Hurry, phrases: Phrases) -> str:
     """Return what several at once cost, when they are done, or how likely they keep a limit with less than asked."""
     if hurry is Hurry.COST:
-        return phrases.at_most(option)
+        return f"{phrases.at_most(option)}{', with less waiting' if option.waiting_usd else ''}"
     if hurry is Hurry.TIME:
         return phrases.done(option) or phrases.at_most(option)
     confidence = phrases.limits.confidence

@@ -15,7 +15,7 @@ import pytest
 from planner.cost.cloud.net_price import with_book
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
-from planner.model.prices.price_book import PriceBook
+from planner.model.prices.price_book import Credit, PriceBook
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.decide.campaign.test_side_by_side import TODAY, plan_of
@@ -241,3 +241,29 @@ def test_a_lease_by_the_month_is_taken_for_one_set_if_that_needs_fewer_months():
     assert option.at_once == 1
     assert option.campaign_usd is not None
     assert option.campaign_usd.value == pytest.approx(3 * 730.5 * 10, abs=0.01)
+
+
+def test_a_mix_uses_the_credits_of_two_providers_together():
+    """1,000 USD of each last to 12-05 and pay 10 runs in 100 h. The other 4 cost 90 USD each where they are cheapest."""
+    options = [
+        P4D | {"usd_per_hour": 10.0},
+        {"offer": "runpod/8x-h100-sxm", "usd_per_hour": 10.0},
+        {"offer": "lambda/gpu_8x_h100_sxm5", "usd_per_hour": 9.0},
+    ]
+    credits = [
+        Credit(name=provider, provider=provider, usd=1_000, expires=date(2026, 12, 5), source="their mail")
+        for provider in ("aws", "runpod")
+    ]
+    catalog = bundled_catalog().model_copy(update={"credits": tuple(credits)})
+    placed = plans.campaign(plan_of(options, runs=24, deadline="2026-12-31", at_once=1), catalog, today=TODAY)
+    assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {"aws": 10, "runpod": 10, "lambda": 4}
+    assert placed.usd_confident == pytest.approx(360, abs=0.01)
+
+
+def test_a_mix_keeps_a_budget_that_the_mean_price_of_all_runs_breaks():
+    """12 runs in the contract's 120 h at 8 USD and 12 at 12 USD: 960 + 1,440. Alone they cost 3,595 and 2,880 USD."""
+    plan = plan_of([P4D, OTHER], runs=24, deadline="2026-12-31", at_once=1, budget_usd=2_500)
+    catalog = catalog_with(commitments=[ENDS_SOON])
+    placed = plans.campaign(plan, catalog, today=TODAY)
+    assert placed.usd_confident == pytest.approx(2_400, abs=0.01)
+    assert plans.compare(plan, catalog, today=TODAY).mix is not None
