@@ -136,6 +136,19 @@ class UpdatePoints(NamedTuple):
         return no_kernels(len(self.labels)) if self.lone is None else self.lone
 
 
+def joined(parts: Sequence[UpdatePoints]) -> UpdatePoints:
+    """Return trainings of several lists as one."""
+    import numpy as np
+
+    return UpdatePoints(
+        [label for part in parts for label in part.labels],
+        {name: np.concatenate([part.shares[name] for part in parts]) for name in parts[0].shares},
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.expected for part in parts]),
+        np.concatenate([part.between_nodes for part in parts]),
+    )
+
+
 def spans_nodes(configs: StepConfigs) -> Array:
     """Return which trainings have more accelerators than one link domain joins."""
     import numpy as np

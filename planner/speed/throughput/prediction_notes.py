@@ -124,10 +124,10 @@ def source_text(asked: Observation, calibration: Calibration, rate: float, evide
     kind, names = kind_of_sample(asked.sample, calibration), part_names(asked.sample)
     shares = part_shares(asked, calibration)
     shown = ", ".join(f"{names[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
-    size, _ = kind.size(asked)
+    physics, (size, _) = kind.physics, kind.size(asked)
     return (
-        f"estimated from {evidence} ({kind.name} of {calibration.made_on}): a step of {size:,.0f} {kind.unit}"
-        f"{kind.each(asked)} takes {size / rate:.4g} s, of that {shown}"
+        f"estimated from {evidence} ({physics.name} of {calibration.made_on}): a step of {size:,.0f} {physics.unit}"
+        f"{physics.work(asked)} takes {size / rate:.4g} s, of that {shown}"
     )
 
 
