@@ -81,6 +81,15 @@ def activation(channels: int, size: int) -> Operator:
     return Operator("pointwise", forward=2 * channels * size**2, backward=3 * channels * size**2)
 
 
+def convolved(
+    inputs: int, outputs: int, kernel: int, before: int, after: int, *, groups: int = 1, first: bool = False
+) -> Iterator[Operator]:
+    """Yield a convolution, its norm and its activation."""
+    yield convolution(inputs, outputs, kernel, before, after, groups=groups, first=first)
+    yield norm(outputs, after)
+    yield activation(outputs, after)
+
+
 def add(channels: int, size: int) -> Operator:
     """Return a sum: it reads two and writes one. Backward adds the gradients where the two paths part."""
     return Operator("pointwise", forward=3 * channels * size**2, backward=3 * channels * size**2)

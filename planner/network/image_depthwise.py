@@ -13,6 +13,7 @@ from planner.network.image_blocks import (
     add,
     classifier,
     convolution,
+    convolved,
     depthwise,
     half,
     layer_norm,
@@ -74,9 +75,7 @@ def stage_of(text: str, *, width: float, depth: float) -> Stage:
 def mobile(network: Mobile, *, image_size: int, classes: int) -> Iterator[Operator]:
     """Yield a 3x3 stem that halves, stages, the head's 1x1 convolution, mean, classifier."""
     size, channels = half(image_size), network.stem
-    yield convolution(COLOURS, channels, 3, image_size, size, first=True)
-    yield norm(channels, size)
-    yield activation(channels, size)
+    yield from convolved(COLOURS, channels, 3, image_size, size, first=True)
     for stage in network.stages:
         for number in range(stage.blocks):
             before, size = size, half(size, stage.stride if number == 0 else 1)
@@ -87,9 +86,7 @@ def mobile(network: Mobile, *, image_size: int, classes: int) -> Iterator[Operat
         yield classifier(channels, network.head)
         yield activation(network.head, 1)
     else:
-        yield convolution(channels, network.head, 1, size, size)
-        yield norm(network.head, size)
-        yield activation(network.head, size)
+        yield from convolved(channels, network.head, 1, size, size)
         yield mean(network.head, size)
     yield classifier(network.head, classes)
 
@@ -98,17 +95,13 @@ def _block(stage: Stage, inputs: int, before: int, size: int, *, wide_squeeze: b
     """Yield the operators that widen, convolve every channel, squeeze and narrow, and the sum if the shape stays."""
     wide, outputs = rounded(inputs * stage.widening), stage.channels
     if stage.kind == "cn":
-        yield convolution(inputs, outputs, stage.kernel, before, size)
-        yield norm(outputs, size)
-        yield activation(outputs, size)
+        yield from convolved(inputs, outputs, stage.kernel, before, size)
     else:
         if stage.kind == "er":
             yield convolution(inputs, wide, stage.kernel, before, size)
         else:
             if wide != inputs:
-                yield convolution(inputs, wide, 1, before, before)
-                yield norm(wide, before)
-                yield activation(wide, before)
+                yield from convolved(inputs, wide, 1, before, before)
             yield depthwise(wide, stage.kernel, before, size)
         yield norm(wide, size)
         yield activation(wide, size)

@@ -11,6 +11,7 @@ from planner.network.image_blocks import (
     add,
     classifier,
     convolution,
+    convolved,
     half,
     mean,
     norm,
@@ -41,12 +42,8 @@ class Stages(NamedTuple):
 
 def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operator]:
     """Yield a 7x7 stem with pooling, stages of doubling width and halving size, mean, classifier."""
-    size, channels = half(image_size), stages.width
-    yield convolution(COLOURS, channels, 7, image_size, size, first=True)
-    yield norm(channels, size)
-    yield activation(channels, size)
-    yield pool(channels, size, half(size))
-    size = half(size)
+    size, channels = half(half(image_size)), stages.width
+    yield from _stem(channels, image_size)
     for stage, blocks in enumerate(stages.blocks):
         for number in range(blocks):
             before = size
@@ -56,6 +53,13 @@ def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operato
             channels = stages.width * 2**stage * (EXPANSION if stages.bottleneck else 1)
     yield mean(channels, size)
     yield classifier(channels, classes)
+
+
+def _stem(channels: int, image_size: int) -> Iterator[Operator]:
+    """Yield a 7x7 convolution and a pooling, each of which halves the image."""
+    size = half(image_size)
+    yield from convolved(COLOURS, channels, 7, image_size, size, first=True)
+    yield pool(channels, size, half(size))
 
 
 def _block(stages: Stages, stage: int, inputs: int, before: int, size: int) -> Iterator[Operator]:
@@ -96,20 +100,13 @@ def regnet(
     blocks: tuple[int, ...], widths: tuple[int, ...], *, group_width: int, stem: int, image_size: int, classes: int
 ) -> Iterator[Operator]:
     """Yield a RegNetY: every stage halves; 1x1, 3x3 in groups, squeeze, 1x1, all of the stage's width."""
-    before, size, inputs = image_size, half(image_size), COLOURS
-    yield convolution(COLOURS, stem, 3, before, size, first=True)
-    yield norm(stem, size)
-    yield activation(stem, size)
-    inputs = stem
+    before, size, inputs = image_size, half(image_size), stem
+    yield from convolved(COLOURS, stem, 3, before, size, first=True)
     for count, width in zip(blocks, widths, strict=True):
         for number in range(count):
             before, size = size, half(size) if number == 0 else size
-            yield convolution(inputs, width, 1, before, before)
-            yield norm(width, before)
-            yield activation(width, before)
-            yield convolution(width, width, 3, before, size, groups=width // group_width)
-            yield norm(width, size)
-            yield activation(width, size)
+            yield from convolved(inputs, width, 1, before, before)
+            yield from convolved(width, width, 3, before, size, groups=width // group_width)
             yield from squeeze(width, size, round(inputs / SQUEEZED_OF_INPUT))
             yield convolution(width, width, 1, size, size)
             yield norm(width, size)
@@ -140,12 +137,8 @@ def vgg(blocks: tuple[int, ...], *, normed: bool, image_size: int, classes: int)
 
 def densenet(blocks: tuple[int, ...], growth: int, *, image_size: int, classes: int) -> Iterator[Operator]:
     """Yield layers that read all channels before them: norm, ReLU, 1x1, norm, ReLU, 3x3, and join their own to them."""
-    channels, size = 2 * growth, half(image_size)
-    yield convolution(COLOURS, channels, 7, image_size, size, first=True)
-    yield norm(channels, size)
-    yield activation(channels, size)
-    yield pool(channels, size, half(size))
-    size = half(size)
+    channels, size = 2 * growth, half(half(image_size))
+    yield from _stem(channels, image_size)
     for stage, layers in enumerate(blocks):
         for _ in range(layers):
             inner = NARROWED * growth

@@ -191,33 +191,13 @@ def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextC
     return TextConfigFamily(kind="moe_decoder", mlp_of=read, **others)
 
 
+PLAIN = (
+    "llama", "mistral", "ministral", "ministral3", "cwm", "iquestcoder", "qwen2", "phi3", "granite", "glm", "glm4",
+    "chatglm", "seed_oss", "Yi", "internlm2", "internlm3", "baichuan", "helium", "exaone", "aquila", "orion",
+)  # fmt: skip
+"""Families that are built like Llama."""
 TEXT_FAMILIES: dict[str, TextConfigFamily] = {
-    **dict.fromkeys(
-        (
-            "llama",
-            "mistral",
-            "ministral",
-            "ministral3",
-            "cwm",
-            "iquestcoder",
-            "qwen2",
-            "phi3",
-            "granite",
-            "glm",
-            "glm4",
-            "chatglm",
-            "seed_oss",
-            "Yi",
-            "internlm2",
-            "internlm3",
-            "baichuan",
-            "helium",
-            "exaone",
-            "aquila",
-            "orion",
-        ),
-        TextConfigFamily(),
-    ),
+    **dict.fromkeys(PLAIN, TextConfigFamily()),
     "arcee": TextConfigFamily(mlp=GELU),
     "apertus": TextConfigFamily(mlp=GELU, qk_norm=True),
     "nanochat": TextConfigFamily(mlp=GELU),

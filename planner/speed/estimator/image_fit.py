@@ -116,34 +116,23 @@ class _ImageProblem(PhysicsProblem):
 LAYOUT_ERROR = 0.15
 """Additional error if the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its
 speed."""
-NEARBY_IMAGES_SCALE = {
-    "gpus": 1.5,
-    "images": 2.0,
-    "zero3": 1.0,
-    "recompute": 1.0,
-    "channels_last": 1.0,
-    "fused": 1.0,
-    "peak": 1.4,
-    "size": 3.0,
-}
-"""Doublings (of flags: whole steps) after which settings of image networks inform little about each other."""
 
 
 def _features(configs: ImageConfigs) -> Array:
-    """Return the coordinates of configurations, in units of `NEARBY_IMAGES_SCALE`."""
+    """Return the coordinates of configurations, scaled as those of text networks (`own_runs.features`)."""
     import numpy as np
 
-    columns = {
-        "gpus": np.log2(configs.gpus),
-        "images": np.log2(configs.micro_batch),
-        "zero3": configs.zero >= 3,
-        "recompute": configs.recompute,
-        "channels_last": configs.channels_last,
-        "fused": configs.fused,
-        "peak": np.log2(configs.peak),
-        "size": np.log2(configs.parameters),
-    }
-    return np.stack([values / NEARBY_IMAGES_SCALE[name] for name, values in columns.items()], axis=1)
+    columns = (
+        np.log2(configs.gpus) / 1.5,
+        np.log2(configs.micro_batch) / 2.0,
+        (configs.zero >= 3) / 1.0,
+        configs.recompute,
+        configs.channels_last,
+        configs.fused,
+        np.log2(configs.peak) / 1.4,
+        np.log2(configs.parameters) / 3.0,
+    )
+    return np.stack(columns, axis=1)
 
 
 def _groups(configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
