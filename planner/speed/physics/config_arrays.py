@@ -18,6 +18,10 @@ GENERATIONS = (
 """Groups of architectures; each has one efficiency of large matrix products."""
 
 
+UNSCALED = dict.fromkeys(("device_scale", "host_scale", "attention_scale", "elementwise_scale", "sharding_scale"), 1.0)
+"""Facts of a training before the effects of its labels."""
+
+
 @dataclass(frozen=True)
 class Configs:
     """Configurations as a struct of arrays of equal length, with one entry per configuration.
