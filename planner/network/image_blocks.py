@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from planner.network.image_flops import COLOURS
+
 Kind = Literal["convolution", "depthwise", "linear", "attention", "windows", "norm", "pointwise"]
 
 
@@ -33,6 +35,10 @@ class Operator(NamedTuple):
     """True if it computes in fp32 under automatic mixed precision."""
     winograd: bool = False
     """True for a 3x3 convolution without stride, which Winograd computes with 2.25 times fewer multiplications."""
+
+
+PATCH = 4
+"""Pixels on a side of the patches with which ConvNeXt and Swin begin."""
 
 
 def half(size: int, stride: int = 2) -> int:
@@ -88,6 +94,13 @@ def convolved(
     yield convolution(inputs, outputs, kernel, before, after, groups=groups, first=first)
     yield norm(outputs, after)
     yield activation(outputs, after)
+
+
+def patch_embedding(width: int, image_size: int) -> Iterator[Operator]:
+    """Yield the convolution of patches and its layer norm."""
+    size = half(image_size, PATCH)
+    yield convolution(COLOURS, width, PATCH, image_size, size, first=True, bias=True)
+    yield layer_norm(size**2, width)
 
 
 def add(channels: int, size: int) -> Operator:
