@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from planner.network.image_flops import COLOURS
-
 Kind = Literal["convolution", "depthwise", "linear", "attention", "windows", "norm", "pointwise"]
 
 
@@ -37,6 +35,7 @@ class Operator(NamedTuple):
     """True for a 3x3 convolution without stride, which Winograd computes with 2.25 times fewer multiplications."""
 
 
+COLOURS = 3
 PATCH = 4
 """Pixels on a side of the patches with which ConvNeXt and Swin begin."""
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
     Operator,
     activation,
     classifier,
@@ -23,7 +24,6 @@ from planner.network.image_blocks import (
     norm,
     pool,
 )
-from planner.network.image_flops import COLOURS
 
 STEP = re.compile(r"(?:(\d+)x(\d+)>(\d+)|(max|avg)(\d+)|full>(\d+))(?:s(\d))?(?:p(\d))?")
 REPEATED = re.compile(r"(\d+)\*\(")

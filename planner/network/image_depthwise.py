@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
     PATCH,
     Operator,
     activation,
@@ -25,7 +26,6 @@ from planner.network.image_blocks import (
     patch_embedding,
     squeeze,
 )
-from planner.network.image_flops import COLOURS
 
 EIGHT = 8
 KEPT = 0.9

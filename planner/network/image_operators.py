@@ -8,6 +8,7 @@ from functools import cache
 from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
     PATCH,
     Operator,
     classifier,
@@ -21,7 +22,6 @@ from planner.network.image_blocks import (
 )
 from planner.network.image_branches import branches
 from planner.network.image_depthwise import convnext, mobile
-from planner.network.image_flops import COLOURS
 from planner.network.image_plain import Stages, densenet, published_resnet, regnet, resnet, vgg
 
 SWIN_MLP = 4

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
     Operator,
     activation,
     add,
@@ -19,8 +20,9 @@ from planner.network.image_blocks import (
     pool,
     squeeze,
 )
-from planner.network.image_flops import COLOURS, EXPANSION
 
+EXPANSION = 4
+"""Output width of a bottleneck block relative to its 3x3 convolution (He et al. 2015)."""
 SQUEEZED = 16
 """Factor by which squeeze-and-excitation narrows its vector (Hu et al. 2017)."""
 SQUEEZED_OF_INPUT = 4
