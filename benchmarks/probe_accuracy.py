@@ -130,7 +130,7 @@ class ProbeErrors:
         modelled = OF_TEXT.modelled_rows(self._fit, rows, self._known)
         configs = from_rows([row.config for row in rows])
         rates = np.array([row.tokens_per_s_per_gpu for row in rows])
-        return modelled.place, np.log(configs.tokens_per_step / (rates * configs.gpus)) - modelled.log_step
+        return modelled.place, np.log(configs.units_per_step / (rates * configs.gpus)) - modelled.log_step
 
     def bound(self, asked: Observation) -> list[str]:
         """Return which of attention, host and loss take a large share of a setting's step."""

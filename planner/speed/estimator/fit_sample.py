@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from planner.speed.physics.config_arrays import TrainingArrays
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
@@ -145,29 +147,7 @@ class RobustProblem(ABC):
         return state, loss
 
 
-class StepConfigs(Protocol):
-    """Arrays that describe many configurations of one physics."""
-
-    def __len__(self) -> int:
-        """Return the number of configurations."""
-
-    def at(self, chosen: Array, /) -> Self:
-        """Return the configurations at the places `chosen`."""
-
-    @property
-    def gpus(self) -> Array:
-        """Number of accelerators of each training."""
-
-    @property
-    def nvlink_domain(self) -> Array:
-        """Number of accelerators that reach each other over the fast link."""
-
-    @property
-    def units_per_step(self) -> Array:
-        """Tokens or images that one optimizer step consumes."""
-
-
-OfPhysics = TypeVar("OfPhysics", bound=StepConfigs)
+OfPhysics = TypeVar("OfPhysics", bound=TrainingArrays)
 
 
 @dataclass(frozen=True)

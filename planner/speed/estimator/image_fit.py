@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.expected_error import (
@@ -52,7 +53,7 @@ def with_image_effects(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labe
     import numpy as np
 
     host = of_each(labels, lambda label: fitted.effects["host"].get(label.framework, 0.0))
-    return configs.scaled(host=np.exp(host), device=np.exp(device_effect(fitted.effects, labels)))
+    return replace(configs, host_scale=np.exp(host), device_scale=np.exp(device_effect(fitted.effects, labels)))
 
 
 class _ImageProblem(PhysicsProblem):
@@ -86,7 +87,9 @@ class _ImageProblem(PhysicsProblem):
 
         effects = state[self.constants :]
         host, device = (np.exp(self.design[:, of] @ effects[of]) for of in (self.of_host, self.of_device))
-        seconds = image_step(self.data.configs.scaled(host=host, device=device), self.constants_of(state)).seconds
+        seconds = image_step(
+            replace(self.data.configs, host_scale=host, device_scale=device), self.constants_of(state)
+        ).seconds
         return np.asarray(np.log(seconds) + self.design[:, self.of_step] @ effects[self.of_step])
 
     def residual(self, state: Array) -> Array:

@@ -19,8 +19,7 @@ from planner.speed.estimator.expected_error import (
 from planner.speed.estimator.lone_kernel_errors import ProbedKernels, no_kernels, transfer_covariance
 
 if TYPE_CHECKING:
-    from planner.speed.estimator.fit_sample import StepConfigs
-    from planner.speed.physics.config_arrays import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs, TrainingArrays
     from planner.speed.physics.observation import Labels
 
 SAME = 0.2
@@ -131,7 +130,7 @@ def joined(parts: Sequence[UpdatePoints]) -> UpdatePoints:
     )
 
 
-def spans_nodes(configs: StepConfigs) -> Array:
+def spans_nodes(configs: TrainingArrays) -> Array:
     """Return which trainings have more accelerators than one link domain joins."""
     import numpy as np
 

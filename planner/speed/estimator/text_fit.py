@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.fit_sample import Fit, FitSample, PhysicsProblem
@@ -58,7 +59,8 @@ def with_label_effects(fitted: Fit, configs: Configs, labels: Sequence[Labels]) 
 
     device = device_effect(fitted.effects, labels)
     mixture = configs.experts > 1
-    return configs.replaced(
+    return replace(
+        configs,
         device_scale=np.exp(device),
         **{f"{part}_scale": np.exp(_of_framework(labels, mixture, fitted.effects[part])) for part in PARTS},
     )
@@ -131,7 +133,7 @@ class TextProblem(PhysicsProblem):
         own = state[self.constants : self.levels_at]
         scales = {f"{part}_scale": np.exp(self.part_design[part] @ own[at]) for part, at in self.part_at.items()}
         device = sum(self._effect(level, state) for level in LEVELS if level not in WHOLE_STEP)
-        return self.data.configs.replaced(device_scale=np.exp(device), **scales)
+        return replace(self.data.configs, device_scale=np.exp(device), **scales)
 
     def _effect(self, level: str, state: Array) -> Array:
         import numpy as np

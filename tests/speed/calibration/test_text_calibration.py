@@ -31,7 +31,7 @@ def made_up(evidence: list[Observation], **constants: float) -> list[Observation
     configs = from_rows([row.config for row in evidence])
     values = TextProblem(OF_TEXT.sample([])).prior.constants | constants
     rng = np.random.default_rng(7)
-    rates = configs.tokens_per_step / configs.gpus / step_seconds(configs, values)
+    rates = configs.units_per_step / configs.gpus / step_seconds(configs, values)
     rates = rates * np.exp(rng.normal(0, NOISE, len(rates)))
     return [replace(row, tokens_per_s_per_gpu=float(rate)) for row, rate in zip(evidence, rates, strict=True)]
 
@@ -76,7 +76,7 @@ def test_a_framework_takes_its_own_time_for_launches(
     nothing = TextProblem(OF_TEXT.sample([])).prior
     found = replace(nothing, effects=nothing.effects | {"host": known})
     scale = np.exp(np.where(mixture, mixtures, dense))
-    seconds = step_seconds(data.configs.replaced(host_scale=scale), nothing.constants)
+    seconds = step_seconds(replace(data.configs, host_scale=scale), nothing.constants)
     np.testing.assert_allclose(OF_TEXT.log_step(found, data.configs, data.labels)[0], np.log(seconds), rtol=1e-12)
 
 
