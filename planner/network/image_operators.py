@@ -110,12 +110,12 @@ def operators_of(network: Resnet | Vit | ImageNetwork) -> tuple[Operator, ...]:
 
 def training_macs(operators: tuple[Operator, ...]) -> float:
     """Return the multiply-accumulates of one image of training, forward and backward."""
-    return sum(each.macs * (2 if each.first else 3) for each in operators)
+    return sum(operator.macs * (2 if operator.first else 3) for operator in operators)
 
 
 def weights_of(operators: tuple[Operator, ...]) -> float:
     """Return the number of trained parameters."""
-    return sum(each.weights for each in operators)
+    return sum(operator.weights for operator in operators)
 
 
 def _published_vit(network: ImageNetwork) -> Iterator[Operator]:

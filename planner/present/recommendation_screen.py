@@ -72,7 +72,7 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
         lines += wrapped(sentence, width=width, indent="  ")
     columns = PLACEMENTS if document.feasible else NEAREST
     lines += ["", *table_lines(columns, _placements(document), width=width)] if document.placements else []
-    for text in (_sure(document), _robustness(document)):
+    for text in (_chance_text(document), _robustness(document)):
         lines += wrapped(text, width=width, indent="  ") if text else []
     lines += ["", "What would change it:"]
     changes = _measurements(document, every=every) + _turns(document, every=every)
@@ -110,7 +110,7 @@ def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def _sure(document: RecommendationDocument) -> str:
+def _chance_text(document: RecommendationDocument) -> str:
     """Write the chance that the plan keeps its limits; empty without limits."""
     chance = document.chance_both
     return "" if chance is None else f"It keeps the limits with {percent_text(min(chance, 0.99))}."

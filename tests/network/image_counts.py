@@ -36,7 +36,7 @@ def image_parameters(architecture: Resnet | Vit) -> int:
     if isinstance(architecture, Resnet):
         convolutions = list(resnet_convolutions(architecture))
         classifier = (convolutions[-1].outputs + 1) * architecture.classes
-        return sum(each.weights + 2 * each.outputs for each in convolutions) + classifier
+        return sum(convolution.weights + 2 * convolution.outputs for convolution in convolutions) + classifier
     d, ffn = architecture.hidden, architecture.ffn_hidden
     attention, mlp, norms = 4 * d * (d + 1), d * ffn + ffn + ffn * d + d, 2 * 2 * d
     patches = COLOURS * architecture.patch_size**2 * d + d
@@ -56,7 +56,7 @@ def image_macs(architecture: Resnet | Vit) -> tuple[int, int]:
     if isinstance(architecture, Resnet):
         convolutions = list(resnet_convolutions(architecture))
         classifier = convolutions[-1].outputs * architecture.classes
-        return convolutions[0].macs, sum(each.macs for each in convolutions) + classifier
+        return convolutions[0].macs, sum(convolution.macs for convolution in convolutions) + classifier
     d, tokens = architecture.hidden, architecture.tokens
     patches = (tokens - 1) * COLOURS * architecture.patch_size**2 * d
     block = tokens * (4 * d * d + 2 * d * architecture.ffn_hidden) + 2 * tokens**2 * d

@@ -158,8 +158,9 @@ class RecommendationDocument(Frozen):
 
     @property
     def feasible(self) -> bool:
-        """Return whether an option or a mix keeps the limits."""
-        return self.recommended is not None or len(self.placements) > 1
+        """Return whether an option or a mix keeps the limits with the confidence."""
+        is_sure = self.chance_both is None or self.chance_both >= self.confidence
+        return self.recommended is not None or (len(self.placements) > 1 and is_sure)
 
 
 class ReportDocument(Frozen):

@@ -23,28 +23,28 @@ LEAVE_OUT = ("source", "family", "model", "scale", "precision")
 
 
 def train_text_folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     evidence: Sequence[Observation],
     shipped: Calibration,
     *,
     leave_out: str | None,
     today: date,
 ) -> list[TrainedFold]:
-    """Return calibrations that predict the rows `asked`, each without the rows of its fold.
+    """Return calibrations that predict `observations`, each without the rows of its fold.
 
     Without `leave_out`, one calibration is fitted to the evidence without the rows asked. With it, a row is predicted
     by the evidence and the other rows, except those of its own source (family, model, precision). For scale, large
     rows are predicted by small ones.
     """
-    others = without(evidence, asked)
+    others = without(evidence, observations)
     if leave_out is not None:
-        return _folds(asked, others, leave_out, shipped, today=today)
+        return _folds(observations, others, leave_out, shipped, today=today)
     calibration = shipped if len(others) == len(evidence) else refitted(shipped, others, today=today)
-    return fold_of_all(calibration, asked=len(asked), trained_on=len(others))
+    return fold_of_all(calibration, asked=len(observations), trained_on=len(others))
 
 
 def _folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     others: Sequence[Observation],
     split: str,
     shipped: Calibration,
@@ -58,7 +58,7 @@ def _folds(
     """
     import numpy as np
 
-    pool = [*asked, *others]
+    pool = [*observations, *others]
     data = OF_TEXT.sample(pool)
     in_fit = np.array([row.in_fit for row in pool])
     whole = OF_TEXT.fit(data.at(in_fit))
@@ -73,32 +73,32 @@ def _folds(
         sources = [pool[int(row)].labels.source for row in rows[stated]]
         return spreads(errors[stated], doubts[stated], groups[stated].tolist(), sources) | with_own_runs
 
-    folds = folds_that_ask(text_folds(split, pool), pool, asked=len(asked))
+    folds = folds_that_ask(text_folds(split, pool), pool, asked=len(observations))
     held_out = [predict_held_out(OF_TEXT, data, fold, whole, rounds=ROUNDS) for fold in folds]
-    return trained_folds(folds, held_out, widths, asked=len(asked), today=today)
+    return trained_folds(folds, held_out, widths, asked=len(observations), today=today)
 
 
 def train_image_folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     evidence: Sequence[Observation],
     shipped: Calibration,
     *,
     leave_out: str | None,
     today: date,
 ) -> list[TrainedFold]:
-    """Return calibrations that predict the rows `asked`, each without the rows of its fold.
+    """Return calibrations that predict `observations`, each without the rows of its fold.
 
     Without `leave_out`, one calibration is fitted to the evidence without the rows asked and their duplicates. With it,
     a row is predicted by the evidence and the other rows, except those of its own source (accelerator, generation,
     network, scale, precision). The width of its range comes from the other folds.
     """
-    others = without(evidence, asked)
+    others = without(evidence, observations)
     if leave_out is None:
         calibration = shipped if len(others) == len(evidence) else fit_image_calibration(others, today=today)
-        return fold_of_all(calibration, asked=len(asked), trained_on=len(others))
-    pool = [*asked, *others]
+        return fold_of_all(calibration, asked=len(observations), trained_on=len(others))
+    pool = [*observations, *others]
     data = OF_IMAGES.sample(pool)
     whole = OF_IMAGES.fit(data)
-    folds = folds_that_ask(image_folds(leave_out, pool), pool, asked=len(asked))
+    folds = folds_that_ask(image_folds(leave_out, pool), pool, asked=len(observations))
     held_out = [predict_held_out(OF_IMAGES, data, fold, whole, rounds=IMAGE_ROUNDS) for fold in folds]
-    return trained_folds(folds, held_out, partial(spreads_of, observations=pool), asked=len(asked), today=today)
+    return trained_folds(folds, held_out, partial(spreads_of, observations=pool), asked=len(observations), today=today)

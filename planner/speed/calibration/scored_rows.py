@@ -84,7 +84,7 @@ def fold_of_all(calibration: Calibration, *, asked: int, trained_on: int) -> lis
 
 
 def predict_folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     folds: Sequence[TrainedFold],
     *,
     anchors: int,
@@ -98,15 +98,15 @@ def predict_folds(
     """
     predictions = []
     for fold in folds:
-        rows, fold_fit = [asked[place] for place in fold.places], fitted(fold.calibration)
-        network_kind = kind_of_sample(asked[0].sample, fold.calibration)
+        rows, fold_fit = [observations[place] for place in fold.places], fitted(fold.calibration)
+        network_kind = kind_of_sample(observations[0].sample, fold.calibration)
         trained_on = tuple(first + place for place in fold.trained_on)
         for cell in informative_anchors(rows, partial(_place, network_kind, fold_fit), anchors=anchors):
             chosen = [rows[place] for place in cell.asked]
             if chosen:
                 guess = network_kind.estimate(chosen, [rows[place] for place in cell.anchors])
                 predictions += _scored(chosen, guess, trained_on=trained_on)
-    order = {id(row): place for place, row in enumerate(asked)}
+    order = {id(row): place for place, row in enumerate(observations)}
     return sorted(predictions, key=lambda row: order[id(row.observation)])
 
 

@@ -86,7 +86,9 @@ class _ImageProblem(PhysicsProblem):
         import numpy as np
 
         effects = state[self.constants :]
-        host, device = (np.exp(self.design[:, of] @ effects[of]) for of in (self.of_host, self.of_device))
+        host, device = (
+            np.exp(self.design[:, columns] @ effects[columns]) for columns in (self.of_host, self.of_device)
+        )
         seconds = image_step(
             replace(self.data.configs, host_scale=host, device_scale=device), self.constants_of(state)
         ).seconds

@@ -87,9 +87,9 @@ class NetworkKind:
         return recorded_configs(configs, fit.constants), constants
 
 
-def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
+def kind_of(query: EstimatorQuery, calibration: Calibration) -> NetworkKind:
     """Return the kind of network of a query."""
-    return kind_of_sample(asked.sample, calibration)
+    return kind_of_sample(query.sample, calibration)
 
 
 def kind_of_sample(sample: str | None, calibration: Calibration) -> NetworkKind:

@@ -11,7 +11,7 @@ from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.network.method_work import has_scalar_head
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import SavedBytes, saved_per_sample
-from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
+from planner.speed.memory.buffers import buffer_bytes, casts_weights, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants, complete_setup
 from planner.speed.memory.device_memory import DeviceMemory, Parts, engine_bytes
 from planner.speed.memory.states import device_states
@@ -126,7 +126,7 @@ def head_gradient_bytes(setup: TrainingSetup, trainer: TrainerMemory) -> float:
     if trainer.loss_chunks is None or architecture.sample == "image" or setup.adapters is not None:
         return 0.0
     number = float(bytes_per_number(complete.precision))
-    bytes_per_weight = 4.0 + 4.0 + number if casts(setup, trainer) else 2.0 * number
+    bytes_per_weight = 4.0 + 4.0 + number if casts_weights(setup, trainer) else 2.0 * number
     return bytes_per_weight * architecture.vocab * architecture.hidden
 
 

@@ -63,6 +63,15 @@ def test_why_another_option_lost(other: Any, codes: list[str], figures: dict[str
     assert lost.why_not == text_of(lost.reasons)
 
 
+def test_hours_are_compared_until_the_end_waits_included() -> None:
+    """30 hours of work after 20 of waiting end after 40 hours at once."""
+    now, later = option("now", 40, 25), option("later", 30, 10, wait_hours=20.0)
+    (lost,) = (option for option in compared([now, later], CampaignLimits(deadline=date(2026, 12, 31))).options[1:])
+    assert lost.why_not == (
+        "faster (40 hours against 2.083 days, with the wait), more expensive (25.00 USD against 10.00 USD) than later"
+    )
+
+
 def test_a_place_is_not_allowed_in_one_sentence() -> None:
     answer = compared([BEST, option("other", 1, 1, not_allowed=text_of(NOT_ALLOWED), not_allowed_reasons=NOT_ALLOWED)])
     assert answer.options[1].why_not == (
