@@ -18,8 +18,8 @@ from benchmarks.accuracy_tables import Row, publish
 from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_row
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_measurements
-from planner.speed.calibration.accuracy import predict_image_rows, train_image_folds
-from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
+from planner.speed.calibration.accuracy import train_image_folds
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
 from planner.use_cases.published.accuracy import shipped_image_calibration
 from planner.use_cases.published.evidence import observations_of, of_images
 
@@ -46,8 +46,8 @@ def main() -> None:
         fitted = [
             replace(fold, places=tuple(place for place in fold.places if every[place].in_fit)) for fold in folds[split]
         ]
-        scored[split, known, "fitted"] = predict_image_rows(every, fitted, anchors=known)
-        scored[split, known, "all"] = predict_image_rows(every, folds[split], anchors=known)
+        scored[split, known, "fitted"] = predict_folds(every, fitted, anchors=known)
+        scored[split, known, "all"] = predict_folds(every, folds[split], anchors=known)
         print(f"{split} {known} done", file=sys.stderr)
     unseen = scored["source", 0, "all"]
     tables: dict[str, list[Row]] = {

@@ -31,7 +31,7 @@ from planner.model.prices.offer import PriceKind
 from planner.quantity.interval import TAIL
 from planner.speed.calibration.accuracy import train_text_folds
 from planner.speed.calibration.hold_out import gpus_of
-from planner.speed.estimator.network_kind import kind_of_text
+from planner.speed.estimator.network_kind import kind_of_sample
 from planner.speed.estimator.own_runs import UpdatePoints
 from planner.speed.estimator.shared_causes import causes_of
 from planner.speed.estimator.text_estimator import fitted
@@ -147,7 +147,7 @@ def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
     evidence = bundled_evidence(catalog)
     price = prices(catalog)
     for fold in train_text_folds(evidence, evidence, read_calibration(), leave_out="source", today=date(2026, 11, 24)):
-        kind, learnt = kind_of_text(fold.calibration), fitted(fold.calibration)
+        kind, learnt = kind_of_sample("tokens", fold.calibration), fitted(fold.calibration)
         groups: dict[tuple[str, str], list[Observation]] = defaultdict(list)
         for place in fold.places:
             observation = evidence[place]

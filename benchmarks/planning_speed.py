@@ -22,7 +22,7 @@ from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
@@ -76,18 +76,18 @@ def main() -> None:
     places = np.arange(MANY) % len(kinds)
     many: Configs = few.at(places)
     many_labels = [labels[place] for place in places]
-    estimate_text(few, labels, catalog.calibration)
+    OF_TEXT.estimate(few, labels, catalog.calibration)
     many_s, peer = math.inf, None
     for _ in range(TURNS):  # alternately, so that other work on the machine slows both; the best of each counts
         began = time.perf_counter()
-        estimates = estimate_text(many, many_labels, catalog.calibration)
+        estimates = OF_TEXT.estimate(many, many_labels, catalog.calibration)
         many_s = min(many_s, time.perf_counter() - began)
         peer = _faster(peer, _peer())
     assert len(estimates.low_90) == MANY
     single, one_label = few.at(slice(0, 1)), labels[:1]
     began = time.perf_counter()
     for _ in range(REPEATS):
-        estimate_text(single, one_label, catalog.calibration)
+        OF_TEXT.estimate(single, one_label, catalog.calibration)
     one_ms = (time.perf_counter() - began) / REPEATS * 1e3
     document = {
         "kind": "planning_speed",

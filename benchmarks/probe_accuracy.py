@@ -33,7 +33,7 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.expected_error import KnownLabels
 from planner.speed.estimator.own_runs import UpdatePoints, update
-from planner.speed.estimator.text_estimator import fitted, model_rows
+from planner.speed.estimator.text_estimator import OF_TEXT, fitted
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -127,10 +127,10 @@ class ProbeErrors:
         return float(errors[0] - posterior.shift[0]), float(place.expected[0] * posterior.left[0])
 
     def _seen(self, rows: Sequence[Observation]) -> tuple[UpdatePoints, np.ndarray]:
-        modelled = model_rows(self._fit, rows, self._known)
+        modelled = OF_TEXT.modelled_rows(self._fit, rows, self._known)
         configs = from_rows([row.config for row in rows])
         rates = np.array([row.tokens_per_s_per_gpu for row in rows])
-        return modelled.place, np.log(configs.tokens_per_step / (rates * configs.gpus)) - modelled.log_step
+        return modelled.place, np.log(configs.units_per_step / (rates * configs.gpus)) - modelled.log_step
 
     def bound(self, observation: Observation) -> list[str]:
         """Return which of attention, host and loss take a large share of a setting's step."""

@@ -31,9 +31,9 @@ from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
 from planner.model.catalog import Catalog
-from planner.speed.calibration.accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
+from planner.speed.calibration.accuracy import LEAVE_OUT, train_text_folds
 from planner.speed.calibration.metrics import macro, overall, ranking, regret, split_by
-from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
+from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
 from planner.speed.physics.observation import Observation
 from planner.use_cases.published.evidence import observations_of, of_text
 
@@ -79,9 +79,9 @@ def _score(splits: list[str], every: list[Observation], *, peers_alone: bool) ->
         folds = train_text_folds(every, every, read_calibration(), leave_out=split, today=date.today())
         fitted = [_of_fitted(fold, every) for fold in folds]
         for known in (0,) if peers_alone else ANCHORS[split]:
-            scored[split, known, FITTED] = predict_text_rows(every, fitted, anchors=known)
+            scored[split, known, FITTED] = predict_folds(every, fitted, anchors=known)
             if not peers_alone:
-                scored[split, known, ALL] = predict_text_rows(every, folds, anchors=known)
+                scored[split, known, ALL] = predict_folds(every, folds, anchors=known)
         print(f"{split} done", file=sys.stderr)
     return scored
 

@@ -57,7 +57,7 @@ def flops_per_sample(
     """Return the training FLOPs of one sample: of `seq_len` tokens, or of one image; of a pair, of both `sequences`.
 
     The conventions (planner/network/families/text.py) differ only in causal attention, which image models do not have,
-    and six_n does not apply to a convolution. So an image has one figure (image_flops.py).
+    and six_n does not apply to a convolution. So an image has one figure (planner/network/families/images.py).
     """
     family = family_of(architecture)
     passes = StepPasses(adapters=adapters, forward_only=forward_only, scalar_head=scalar_head)

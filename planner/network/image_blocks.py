@@ -35,6 +35,11 @@ class Operator(NamedTuple):
     """True for a 3x3 convolution without stride, which Winograd computes with 2.25 times fewer multiplications."""
 
 
+COLOURS = 3
+PATCH = 4
+"""Pixels on a side of the patches with which ConvNeXt and Swin begin."""
+
+
 def half(size: int, stride: int = 2) -> int:
     """Return the pixels on a side after a stride, with padding: size / stride, rounded up."""
     return -(-size // stride)
@@ -79,6 +84,22 @@ def norm(channels: int, size: int) -> Operator:
 def activation(channels: int, size: int) -> Operator:
     """Return a ReLU, SiLU or h-swish: it reads and writes. Backward reads one tensor and a gradient, and writes."""
     return Operator("pointwise", forward=2 * channels * size**2, backward=3 * channels * size**2)
+
+
+def convolved(
+    inputs: int, outputs: int, kernel: int, before: int, after: int, *, groups: int = 1, first: bool = False
+) -> Iterator[Operator]:
+    """Yield a convolution, its norm and its activation."""
+    yield convolution(inputs, outputs, kernel, before, after, groups=groups, first=first)
+    yield norm(outputs, after)
+    yield activation(outputs, after)
+
+
+def patch_embedding(width: int, image_size: int) -> Iterator[Operator]:
+    """Yield the convolution of patches and its layer norm."""
+    size = half(image_size, PATCH)
+    yield convolution(COLOURS, width, PATCH, image_size, size, first=True, bias=True)
+    yield layer_norm(size**2, width)
 
 
 def add(channels: int, size: int) -> Operator:

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
     Operator,
     activation,
     classifier,
@@ -22,7 +24,6 @@ from planner.network.image_blocks import (
     norm,
     pool,
 )
-from planner.network.image_flops import COLOURS
 
 STEP = re.compile(r"(?:(\d+)x(\d+)>(\d+)|(max|avg)(\d+)|full>(\d+))(?:s(\d))?(?:p(\d))?")
 REPEATED = re.compile(r"(\d+)\*\(")
@@ -35,17 +36,17 @@ class FeatureShape(NamedTuple):
     size: int
 
 
-def branches(text: str, *, normed: bool, image_size: int, classes: int) -> Iterator[Operator]:
+def branches(network: ImageNetwork) -> Iterator[Operator]:
     """Yield all steps, the mean over the remaining pixels, and the classifier."""
-    steps, rest = _parse(text.split())
+    steps, rest = _parse(" ".join(network.stages).split())
     if rest:
         raise ValueError(f"{' '.join(rest)!r} closes what was not opened")
-    operators, shape = _series(steps, FeatureShape(COLOURS, image_size), normed=normed)
+    operators, shape = _series(steps, FeatureShape(COLOURS, network.image_size), normed=network.norm)
     yield operators[0]._replace(first=True)
     yield from operators[1:]
     if shape.size > 1:
         yield mean(shape.channels, shape.size)
-    yield classifier(shape.channels, classes)
+    yield classifier(shape.channels, network.classes)
 
 
 Step: TypeAlias = "str | list[list[Step]]"

@@ -7,27 +7,31 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
+    PATCH,
     Operator,
     activation,
     add,
     classifier,
     convolution,
+    convolved,
     depthwise,
     half,
     layer_norm,
     mean,
     mlp,
     norm,
+    patch_embedding,
     squeeze,
 )
-from planner.network.image_flops import COLOURS
 
 EIGHT = 8
 KEPT = 0.9
 """Smallest share of the channels after rounding to a multiple of eight (Sandler et al. 2018)."""
 STAGE = re.compile(r"(ir|er|ds|cn)_r(\d+)_k(\d+)_s(\d)(?:_e([\d.]+))?_c(\d+)(?:_se([\d.]+))?")
-PATCH, CONVNEXT_KERNEL, CONVNEXT_MLP = 4, 7, 4
+CONVNEXT_KERNEL, CONVNEXT_MLP = 7, 4
 
 
 class Stage(NamedTuple):
@@ -41,16 +45,6 @@ class Stage(NamedTuple):
     channels: int
     squeezed: float
     """Share of the channels to which a squeeze narrows; 0 for none."""
-
-
-class Mobile(NamedTuple):
-    """A whole network of inverted bottlenecks, with its multipliers applied."""
-
-    stages: tuple[Stage, ...]
-    stem: int
-    head: int
-    pooled_head: bool
-    wide_squeeze: bool
 
 
 def rounded(channels: float) -> int:
@@ -71,44 +65,38 @@ def stage_of(text: str, *, width: float, depth: float) -> Stage:
     )  # fmt: skip
 
 
-def mobile(network: Mobile, *, image_size: int, classes: int) -> Iterator[Operator]:
+def mobile(network: ImageNetwork) -> Iterator[Operator]:
     """Yield a 3x3 stem that halves, stages, the head's 1x1 convolution, mean, classifier."""
-    size, channels = half(image_size), network.stem
-    yield convolution(COLOURS, channels, 3, image_size, size, first=True)
-    yield norm(channels, size)
-    yield activation(channels, size)
-    for stage in network.stages:
+    width, size = network.width_multiplier, half(network.image_size)
+    channels, head = rounded((network.stem or 0) * width), rounded((network.head or 0) * width)
+    yield from convolved(COLOURS, channels, 3, network.image_size, size, first=True)
+    for text in network.stages:
+        stage = stage_of(text, width=width, depth=network.depth_multiplier)
         for number in range(stage.blocks):
             before, size = size, half(size, stage.stride if number == 0 else 1)
             yield from _block(stage, channels, before, size, wide_squeeze=network.wide_squeeze)
             channels = stage.channels
     if network.pooled_head:
         yield mean(channels, size)
-        yield classifier(channels, network.head)
-        yield activation(network.head, 1)
+        yield classifier(channels, head)
+        yield activation(head, 1)
     else:
-        yield convolution(channels, network.head, 1, size, size)
-        yield norm(network.head, size)
-        yield activation(network.head, size)
-        yield mean(network.head, size)
-    yield classifier(network.head, classes)
+        yield from convolved(channels, head, 1, size, size)
+        yield mean(head, size)
+    yield classifier(head, network.classes)
 
 
 def _block(stage: Stage, inputs: int, before: int, size: int, *, wide_squeeze: bool) -> Iterator[Operator]:
     """Yield the operators that widen, convolve every channel, squeeze and narrow, and the sum if the shape stays."""
     wide, outputs = rounded(inputs * stage.widening), stage.channels
     if stage.kind == "cn":
-        yield convolution(inputs, outputs, stage.kernel, before, size)
-        yield norm(outputs, size)
-        yield activation(outputs, size)
+        yield from convolved(inputs, outputs, stage.kernel, before, size)
     else:
         if stage.kind == "er":
             yield convolution(inputs, wide, stage.kernel, before, size)
         else:
             if wide != inputs:
-                yield convolution(inputs, wide, 1, before, before)
-                yield norm(wide, before)
-                yield activation(wide, before)
+                yield from convolved(inputs, wide, 1, before, before)
             yield depthwise(wide, stage.kernel, before, size)
         yield norm(wide, size)
         yield activation(wide, size)
@@ -121,15 +109,14 @@ def _block(stage: Stage, inputs: int, before: int, size: int, *, wide_squeeze: b
         yield add(outputs, size)
 
 
-def convnext(blocks: tuple[int, ...], width: int, *, image_size: int, classes: int) -> Iterator[Operator]:
+def convnext(network: ImageNetwork) -> Iterator[Operator]:
     """Yield patches of 4x4 pixels, stages of doubling width and halving size, mean, norm, classifier.
 
     The sum of the blocks is fp32 under automatic mixed precision. Each convolution reads a copy of it.
     """
-    size, d = half(image_size, PATCH), width
-    yield convolution(COLOURS, d, PATCH, image_size, size, first=True, bias=True)
-    yield layer_norm(size**2, d)
-    for stage, count in enumerate(blocks):
+    size, d = half(network.image_size, PATCH), network.width or 0
+    yield from patch_embedding(d, network.image_size)
+    for stage, count in enumerate(network.blocks):
         if stage > 0:
             yield layer_norm(size**2, d)
             yield convolution(d, 2 * d, 2, size, size // 2, bias=True)
@@ -144,4 +131,4 @@ def convnext(blocks: tuple[int, ...], width: int, *, image_size: int, classes: i
             yield Operator("pointwise", forward=3 * numbers, backward=3 * numbers, wide=True)  # the sum
     yield mean(d, size)
     yield layer_norm(1, d)
-    yield classifier(d, classes)
+    yield classifier(d, network.classes)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
+    PATCH,
     Operator,
     classifier,
-    convolution,
     half,
     layer_norm,
     linear,
     mean,
     mlp,
+    patch_embedding,
     residual,
 )
 from planner.network.image_branches import branches
-from planner.network.image_depthwise import Mobile, convnext, mobile, rounded, stage_of
-from planner.network.image_flops import COLOURS
-from planner.network.image_plain import Stages, densenet, regnet, resnet, vgg
+from planner.network.image_depthwise import convnext, mobile
+from planner.network.image_plain import Stages, densenet, published_resnet, regnet, resnet, vgg
 
-PATCH, SWIN_MLP = 4, 4
+SWIN_MLP = 4
 POSITION_HIDDEN = 512
 """Width of the small network with which Swin version 2 computes the bias of a place."""
 
@@ -50,14 +51,12 @@ def vit(network: Vit) -> Iterator[Operator]:
     yield classifier(d, network.classes)
 
 
-def swin(
-    blocks: tuple[int, ...], width: int, *, heads: int, window: int, cosine: bool, image_size: int, classes: int
-) -> Iterator[Operator]:
+def swin(network: ImageNetwork) -> Iterator[Operator]:
     """Yield patches of 4x4 pixels, stages of doubling width and halving size, norm, mean, classifier."""
-    size, d = half(image_size, PATCH), width
-    yield convolution(COLOURS, d, PATCH, image_size, size, first=True, bias=True)
-    yield layer_norm(size**2, d)
-    for stage, count in enumerate(blocks):
+    size, d, cosine = half(network.image_size, PATCH), network.width or 0, network.cosine
+    heads, window = network.heads or 1, network.window or 1
+    yield from patch_embedding(d, network.image_size)
+    for stage, count in enumerate(network.blocks):
         if stage > 0:
             yield Operator("pointwise", forward=2 * size**2 * d, backward=2 * size**2 * d)  # four patches joined
             size = half(size)
@@ -70,7 +69,7 @@ def swin(
             )
     yield layer_norm(size**2, d)
     yield mean(d, size)
-    yield classifier(d, classes)
+    yield classifier(d, network.classes)
 
 
 def _swin_block(size: int, d: int, *, heads: int, window: int, shifted: bool, cosine: bool) -> Iterator[Operator]:
@@ -106,7 +105,7 @@ def operators_of(network: Resnet | Vit | ImageNetwork) -> tuple[Operator, ...]:
     if isinstance(network, Resnet):
         stages = Stages(network.blocks, network.width)
         return tuple(resnet(stages, image_size=network.image_size, classes=network.classes))
-    return tuple(_published(network))
+    return tuple(PUBLISHED[network.kind](network))
 
 
 def training_macs(operators: tuple[Operator, ...]) -> float:
@@ -119,52 +118,19 @@ def weights_of(operators: tuple[Operator, ...]) -> float:
     return sum(operator.weights for operator in operators)
 
 
-def _published(network: ImageNetwork) -> Iterator[Operator]:
-    size, classes, width = network.image_size, network.classes, network.width or 0
-    match network.kind:
-        case "resnet":
-            yield from resnet(_stages(network), image_size=size, classes=classes)
-        case "vgg":
-            yield from vgg(network.blocks, normed=network.norm, image_size=size, classes=classes)
-        case "densenet":
-            yield from densenet(network.blocks, width, image_size=size, classes=classes)
-        case "vit":
-            yield from vit(Vit.model_validate(network.model_dump(include=set(Vit.model_fields))))
-        case "mobile":
-            yield from mobile(_mobile(network), image_size=size, classes=classes)
-        case "regnet":
-            yield from regnet(
-                network.blocks, network.widths, group_width=network.group_width or 1, stem=network.stem or 0,
-                image_size=size, classes=classes,
-            )  # fmt: skip
-        case "convnext":
-            yield from convnext(network.blocks, width, image_size=size, classes=classes)
-        case "swin":
-            yield from swin(
-                network.blocks, width, heads=network.heads or 1, window=network.window or 1, cosine=network.cosine,
-                image_size=size, classes=classes,
-            )  # fmt: skip
-        case "branches":
-            yield from branches(" ".join(network.stages), normed=network.norm, image_size=size, classes=classes)
+def _published_vit(network: ImageNetwork) -> Iterator[Operator]:
+    return vit(Vit.model_validate(network.model_dump(include=set(Vit.model_fields))))
 
 
-def _stages(network: ImageNetwork) -> Stages:
-    return Stages(
-        network.blocks,
-        network.width or 0,
-        network.groups * network.group_width if network.group_width else None,
-        network.groups,
-        network.block == "bottleneck",
-        network.squeeze,
-    )
-
-
-def _mobile(network: ImageNetwork) -> Mobile:
-    width, depth = network.width_multiplier, network.depth_multiplier
-    return Mobile(
-        tuple(stage_of(stage, width=width, depth=depth) for stage in network.stages),
-        rounded((network.stem or 0) * width),
-        rounded((network.head or 0) * width),
-        network.pooled_head,
-        network.wide_squeeze,
-    )
+PUBLISHED: dict[str, Callable[[ImageNetwork], Iterator[Operator]]] = {
+    "resnet": published_resnet,
+    "vgg": vgg,
+    "densenet": densenet,
+    "vit": _published_vit,
+    "mobile": mobile,
+    "regnet": regnet,
+    "convnext": convnext,
+    "swin": swin,
+    "branches": branches,
+}
+"""Functions that yield the operators of a published network, by its kind."""

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import (
+    COLOURS,
     Operator,
     activation,
     add,
     classifier,
     convolution,
+    convolved,
     half,
     mean,
     norm,
     pool,
     squeeze,
 )
-from planner.network.image_flops import COLOURS, EXPANSION
 
+EXPANSION = 4
+"""Output width of a bottleneck block relative to its 3x3 convolution (He et al. 2015)."""
 SQUEEZED = 16
 """Factor by which squeeze-and-excitation narrows its vector (Hu et al. 2017)."""
 SQUEEZED_OF_INPUT = 4
@@ -41,12 +45,8 @@ class Stages(NamedTuple):
 
 def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operator]:
     """Yield a 7x7 stem with pooling, stages of doubling width and halving size, mean, classifier."""
-    size, channels = half(image_size), stages.width
-    yield convolution(COLOURS, channels, 7, image_size, size, first=True)
-    yield norm(channels, size)
-    yield activation(channels, size)
-    yield pool(channels, size, half(size))
-    size = half(size)
+    size, channels = half(half(image_size)), stages.width
+    yield from _stem(channels, image_size)
     for stage, blocks in enumerate(stages.blocks):
         for number in range(blocks):
             before = size
@@ -56,6 +56,21 @@ def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operato
             channels = stages.width * 2**stage * (EXPANSION if stages.bottleneck else 1)
     yield mean(channels, size)
     yield classifier(channels, classes)
+
+
+def published_resnet(network: ImageNetwork) -> Iterator[Operator]:
+    """Yield the operators of a ResNet or one of its relatives."""
+    inner = network.groups * network.group_width if network.group_width else None
+    bottleneck = network.block == "bottleneck"
+    stages = Stages(network.blocks, network.width or 0, inner, network.groups, bottleneck, network.squeeze)
+    return resnet(stages, image_size=network.image_size, classes=network.classes)
+
+
+def _stem(channels: int, image_size: int) -> Iterator[Operator]:
+    """Yield a 7x7 convolution and a pooling, each of which halves the image."""
+    size = half(image_size)
+    yield from convolved(COLOURS, channels, 7, image_size, size, first=True)
+    yield pool(channels, size, half(size))
 
 
 def _block(stages: Stages, stage: int, inputs: int, before: int, size: int) -> Iterator[Operator]:
@@ -92,41 +107,33 @@ def _shortcut(inputs: int, outputs: int, before: int, size: int) -> Iterator[Ope
     yield activation(outputs, size)
 
 
-def regnet(
-    blocks: tuple[int, ...], widths: tuple[int, ...], *, group_width: int, stem: int, image_size: int, classes: int
-) -> Iterator[Operator]:
+def regnet(network: ImageNetwork) -> Iterator[Operator]:
     """Yield a RegNetY: every stage halves; 1x1, 3x3 in groups, squeeze, 1x1, all of the stage's width."""
-    before, size, inputs = image_size, half(image_size), COLOURS
-    yield convolution(COLOURS, stem, 3, before, size, first=True)
-    yield norm(stem, size)
-    yield activation(stem, size)
-    inputs = stem
-    for count, width in zip(blocks, widths, strict=True):
+    inputs, group_width = network.stem or 0, network.group_width or 1
+    before, size = network.image_size, half(network.image_size)
+    yield from convolved(COLOURS, inputs, 3, before, size, first=True)
+    for count, width in zip(network.blocks, network.widths, strict=True):
         for number in range(count):
             before, size = size, half(size) if number == 0 else size
-            yield convolution(inputs, width, 1, before, before)
-            yield norm(width, before)
-            yield activation(width, before)
-            yield convolution(width, width, 3, before, size, groups=width // group_width)
-            yield norm(width, size)
-            yield activation(width, size)
+            yield from convolved(inputs, width, 1, before, before)
+            yield from convolved(width, width, 3, before, size, groups=width // group_width)
             yield from squeeze(width, size, round(inputs / SQUEEZED_OF_INPUT))
             yield convolution(width, width, 1, size, size)
             yield norm(width, size)
             yield from _shortcut(inputs, width, before, size)
             inputs = width
     yield mean(inputs, size)
-    yield classifier(inputs, classes)
+    yield classifier(inputs, network.classes)
 
 
-def vgg(blocks: tuple[int, ...], *, normed: bool, image_size: int, classes: int) -> Iterator[Operator]:
+def vgg(network: ImageNetwork) -> Iterator[Operator]:
     """Yield 3x3 convolutions with bias, pooling after each stage, three linear maps."""
-    size, channels, first = image_size, COLOURS, True
-    for stage, count in enumerate(blocks):
+    size, channels, first = network.image_size, COLOURS, True
+    for stage, count in enumerate(network.blocks):
         width = min(64 * 2**stage, 512)
         for _ in range(count):
             yield convolution(channels, width, 3, size, size, first=first, bias=True)
-            if normed:
+            if network.norm:
                 yield norm(width, size)
             yield activation(width, size)
             channels, first = width, False
@@ -135,18 +142,15 @@ def vgg(blocks: tuple[int, ...], *, normed: bool, image_size: int, classes: int)
     for inputs, outputs in ((channels * size**2, HIDDEN_OF_VGG), (HIDDEN_OF_VGG, HIDDEN_OF_VGG)):
         yield classifier(inputs, outputs)
         yield Operator("pointwise", forward=4 * outputs, backward=5 * outputs)
-    yield classifier(HIDDEN_OF_VGG, classes)
+    yield classifier(HIDDEN_OF_VGG, network.classes)
 
 
-def densenet(blocks: tuple[int, ...], growth: int, *, image_size: int, classes: int) -> Iterator[Operator]:
+def densenet(network: ImageNetwork) -> Iterator[Operator]:
     """Yield layers that read all channels before them: norm, ReLU, 1x1, norm, ReLU, 3x3, and join their own to them."""
-    channels, size = 2 * growth, half(image_size)
-    yield convolution(COLOURS, channels, 7, image_size, size, first=True)
-    yield norm(channels, size)
-    yield activation(channels, size)
-    yield pool(channels, size, half(size))
-    size = half(size)
-    for stage, layers in enumerate(blocks):
+    growth = network.width or 0
+    channels, size = 2 * growth, half(half(network.image_size))
+    yield from _stem(channels, network.image_size)
+    for stage, layers in enumerate(network.blocks):
         for _ in range(layers):
             inner = NARROWED * growth
             yield norm(channels, size)
@@ -158,7 +162,7 @@ def densenet(blocks: tuple[int, ...], growth: int, *, image_size: int, classes: 
             joined = (channels + growth) * size**2
             yield Operator("pointwise", forward=2 * joined, backward=3 * joined)
             channels += growth
-        if stage < len(blocks) - 1:
+        if stage < len(network.blocks) - 1:
             yield norm(channels, size)
             yield activation(channels, size)
             yield convolution(channels, channels // 2, 1, size, size)
@@ -166,4 +170,4 @@ def densenet(blocks: tuple[int, ...], growth: int, *, image_size: int, classes: 
             yield Operator("pointwise", forward=channels * (before**2 + size**2), backward=channels * 2 * before**2)
     yield norm(channels, size)
     yield activation(channels, size)
-    yield classifier(channels, classes)
+    yield classifier(channels, network.classes)

@@ -6,17 +6,15 @@ import pytest
 
 from planner.model.network.architecture import MOST_LAYERS, Decoder
 from planner.model.network.image_architecture import Resnet
-from planner.network.image_flops import image_macs, image_parameters, resnet_activations
+from planner.network.families.known_families import family_of
 
 
-@pytest.mark.parametrize("count", [image_macs, image_parameters, resnet_activations])
-def test_the_blocks_of_a_resnet_are_counted_once(count):
-    blocks, width = (7, 5, 3), 48
-    count(Resnet(kind="resnet", blocks=blocks, width=width, image_size=96, classes=11))
-    counted = count.cache_info().misses
-    count(Resnet(kind="resnet", blocks=blocks, width=width, image_size=96, classes=11))
-
-    assert count.cache_info().misses == counted
+def test_the_blocks_of_a_resnet_are_counted_once():
+    first, second = (
+        family_of(Resnet(kind="resnet", blocks=(7, 5, 3), width=48, image_size=96, classes=11)) for _ in range(2)
+    )
+    assert first.operators() is second.operators()
+    assert first.saved_blocks is second.saved_blocks
 
 
 def test_a_transformer_of_more_layers_than_any_is_refused():

@@ -11,10 +11,10 @@ from planner.adapters.bundled_tables import read_image_networks
 from planner.model.network.image_architecture import Resnet, Vit
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
-from planner.network.image_flops import image_parameters, image_training_flops
 from planner.network.image_operators import operators_of, training_macs, weights_of
 from planner.speed.physics.image_config_arrays import Described, gather
 from tests.every_row import every
+from tests.network.image_counts import image_parameters, image_training_flops
 
 NETWORKS = sorted({each.id: each for each in read_image_networks().values()}.items())
 TINY_RESNET = Resnet(kind="resnet", blocks=(1, 1), width=4, image_size=32, classes=10)

@@ -105,12 +105,14 @@ def _dense(fields: ConfigFields) -> dict[str, Any]:
     return {"ffn_hidden": fields.count(*names, default=4 * hidden if may_be_left_out else None)}
 
 
-def _experts(fields: ConfigFields) -> dict[str, Any]:
-    """Return layers that all have experts of `intermediate_size`, as in Mixtral."""
+def _experts(
+    fields: ConfigFields, width: str = "intermediate_size", *, number: tuple[str, ...] = EXPERTS
+) -> dict[str, Any]:
+    """Return layers that all have experts of `intermediate_size`, as in Mixtral, or of another `width`."""
     return {
-        "experts": fields.count(*EXPERTS),
+        "experts": fields.count(*number),
         "experts_per_token": fields.count(*PER_TOKEN),
-        "moe_ffn_hidden": fields.count("intermediate_size"),
+        "moe_ffn_hidden": fields.count(width),
     }
 
 
@@ -118,14 +120,9 @@ def _qwen_experts(fields: ConfigFields) -> dict[str, Any]:
     """Return experts in every `decoder_sparse_step`-th layer except `mlp_only_layers`, with one wide shared expert."""
     step, only = fields.count("decoder_sparse_step", default=1), set(fields.numbers("mlp_only_layers"))
     dense = tuple(layer for layer in range(_layers(fields)) if layer in only or (layer + 1) % step)
-    width = fields.count("moe_intermediate_size")
-    shared = fields.number_of("shared_expert_intermediate_size")
-    return {
-        "experts": fields.count("num_experts", *EXPERTS),
-        "experts_per_token": fields.count(*PER_TOKEN),
-        "moe_ffn_hidden": width,
-        "shared_experts": _whole_experts(shared, width),
-    } | _dense_layers(fields, dense, "intermediate_size")
+    experts = _experts(fields, "moe_intermediate_size", number=("num_experts", *EXPERTS))
+    shared = _whole_experts(fields.number_of("shared_expert_intermediate_size"), experts["moe_ffn_hidden"])
+    return experts | {"shared_experts": shared} | _dense_layers(fields, dense, "intermediate_size")
 
 
 def _whole_experts(shared: int, width: int) -> int:
@@ -143,24 +140,15 @@ def _deepseek_experts(fields: ConfigFields) -> dict[str, Any]:
         kinds = fields.words("mlp_layer_types")
         first, step = next((place for place, kind in enumerate(kinds) if kind == "sparse"), len(kinds)), 1
     dense = tuple(layer for layer in range(_layers(fields)) if layer < first or layer % step)
-    return {
-        "experts": fields.count("n_routed_experts", *EXPERTS),
-        "experts_per_token": fields.count(*PER_TOKEN),
-        "moe_ffn_hidden": fields.count("moe_intermediate_size"),
-        "shared_experts": next((fields.number_of(name) for name in SHARED if fields.has(name)), 0),
-    } | _dense_layers(fields, dense, "intermediate_size")
+    experts = _experts(fields, "moe_intermediate_size", number=("n_routed_experts", *EXPERTS))
+    return experts | _shared_experts(fields) | _dense_layers(fields, dense, "intermediate_size")
 
 
 def _llama4_experts(fields: ConfigFields) -> dict[str, Any]:
     """Return experts in every `interleave_moe_layer_step`-th layer, beside one that sees every token."""
     step = fields.count("interleave_moe_layer_step", default=1)
     dense = tuple(layer for layer in range(_layers(fields)) if (layer + 1) % step)
-    return {
-        "experts": fields.count(*EXPERTS),
-        "experts_per_token": fields.count(*PER_TOKEN),
-        "moe_ffn_hidden": fields.count("intermediate_size"),
-        "shared_experts": 1,
-    } | _dense_layers(fields, dense, "intermediate_size_mlp")
+    return _experts(fields) | {"shared_experts": 1} | _dense_layers(fields, dense, "intermediate_size_mlp")
 
 
 def _ernie_experts(fields: ConfigFields) -> dict[str, Any]:
@@ -170,12 +158,12 @@ def _ernie_experts(fields: ConfigFields) -> dict[str, Any]:
     end = fields.number_of("moe_layer_end_index", default=layers - 1)
     sparse = {layer for layer in range(layers) if start <= layer <= end and (layer + 1) % interval == 0}
     dense = tuple(layer for layer in range(layers) if layer not in sparse)
-    return {
-        "experts": fields.count(*EXPERTS),
-        "experts_per_token": fields.count(*PER_TOKEN),
-        "moe_ffn_hidden": fields.count("moe_intermediate_size"),
-        "shared_experts": next((fields.number_of(name) for name in SHARED if fields.has(name)), 0),
-    } | _dense_layers(fields, dense, "intermediate_size")
+    experts = _experts(fields, "moe_intermediate_size")
+    return experts | _shared_experts(fields) | _dense_layers(fields, dense, "intermediate_size")
+
+
+def _shared_experts(fields: ConfigFields) -> dict[str, int]:
+    return {"shared_experts": next((fields.number_of(name) for name in SHARED if fields.has(name)), 0)}
 
 
 def _dense_layers(fields: ConfigFields, dense: tuple[int, ...], width: str) -> dict[str, Any]:
@@ -191,33 +179,13 @@ def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextC
     return TextConfigFamily(kind="moe_decoder", mlp_of=read, **others)
 
 
+PLAIN = (
+    "llama", "mistral", "ministral", "ministral3", "cwm", "iquestcoder", "qwen2", "phi3", "granite", "glm", "glm4",
+    "chatglm", "seed_oss", "Yi", "internlm2", "internlm3", "baichuan", "helium", "exaone", "aquila", "orion",
+)  # fmt: skip
+"""Families that are built like Llama."""
 TEXT_FAMILIES: dict[str, TextConfigFamily] = {
-    **dict.fromkeys(
-        (
-            "llama",
-            "mistral",
-            "ministral",
-            "ministral3",
-            "cwm",
-            "iquestcoder",
-            "qwen2",
-            "phi3",
-            "granite",
-            "glm",
-            "glm4",
-            "chatglm",
-            "seed_oss",
-            "Yi",
-            "internlm2",
-            "internlm3",
-            "baichuan",
-            "helium",
-            "exaone",
-            "aquila",
-            "orion",
-        ),
-        TextConfigFamily(),
-    ),
+    **dict.fromkeys(PLAIN, TextConfigFamily()),
     "arcee": TextConfigFamily(mlp=GELU),
     "apertus": TextConfigFamily(mlp=GELU, qk_norm=True),
     "nanochat": TextConfigFamily(mlp=GELU),

@@ -63,7 +63,8 @@ def half_width_with(query: EstimatorQuery, run: Observation, calibration: Calibr
     """
     import numpy as np
 
-    from planner.speed.estimator.text_estimator import corrected, estimates, fitted
+    from planner.speed.estimator.estimates import corrected, estimates
+    from planner.speed.estimator.text_estimator import fitted
 
     kind = kind_of(query, calibration)
     learnt, own = fitted(calibration), list(query.own)

@@ -106,12 +106,12 @@ def _step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: P
                 share=float(share[0]) / whole,
                 times=float(share[0]) / whole * seconds / alone if alone else None,
                 formula=formula.text if formula else "",
-                where=kind.places.get(name, ""),
+                where=kind.physics.places.get(name, ""),
                 inputs=formula.inputs if formula else (),
             )
         )
     constants = []
-    for parameter in kind.parameters:
+    for parameter in kind.physics.parameters:
         value = calibration.constants.get(parameter.name, parameter.prior)
         moved = replace(fit, constants=fit.constants | {parameter.name: value * math.exp(NUDGE)})
         influence = float((kind.model(moved, observations).log_step - log_step)[0]) / NUDGE
@@ -120,7 +120,7 @@ def _step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: P
     return StepBreakdown(
         seconds=seconds,
         size=size,
-        unit=kind.unit,
+        unit=kind.physics.unit,
         parts=tuple(sorted(parts, key=lambda part: -part.seconds)),
         constants=tuple(sorted(constants, key=lambda constant: -abs(constant.percent_per_percent))),
         effects=effects,

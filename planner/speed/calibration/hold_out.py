@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.calibration.same_measurement import without_twins
-from planner.speed.estimator.doubt import points_of
-from planner.speed.estimator.expected_error import KnownLabels, count_evidence
-from planner.speed.estimator.fit_sample import Fit
-from planner.speed.estimator.own_runs import features
-from planner.speed.estimator.text_estimator import model_text
-from planner.speed.estimator.text_fit import TextSample, fit_text
-from planner.speed.physics.accelerator_facts import format_of, formats_of
+from planner.speed.estimator.expected_error import KnownLabels
+from planner.speed.estimator.fit_sample import Fit, FitSample, OfPhysics
+from planner.speed.estimator.own_runs import UpdatePoints
+from planner.speed.physics.accelerator_facts import format_of
 
 if TYPE_CHECKING:
+    from planner.speed.estimator.text_estimator import Physics
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
 
@@ -26,27 +24,11 @@ OWN_FOLD_ROWS = 15
 """Number of rows from which a source has its own fold. Smaller sources share folds."""
 SMALL_FOLDS = 8
 """Number of folds that small sources share."""
-ROUNDS = 2
-"""Rounds of a fit that starts from the fit to all rows."""
 FAMILIES = {
     "B200-SXM": "blackwell server", "B300-SXM": "blackwell server", "GB200-per-GPU": "blackwell server",
     "GB300-per-GPU": "blackwell server",
 }  # fmt: skip
 """Families of accelerators that are left out together. The family of all others is their generation."""
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Predictions of rows by fits without them. The arrays run along `rows`."""
-
-    rows: Array
-    log_predicted: Array
-    expected: Array
-    doubt: Array
-    shares: dict[str, Array]
-    groups: tuple[str, ...]
-    fits: tuple[tuple[Fit, KnownLabels], ...]
-    """Fit of each fold with test rows, and the labels with evidence in its training rows."""
 
 
 @dataclass(frozen=True)
@@ -114,40 +96,27 @@ KEYS: dict[str, Callable[[Observation], str]] = {
 """Property that the test rows of a fold share, by split."""
 
 
-def known_of(data: TextSample) -> KnownLabels:
-    """Return the labels, number formats and settings that a sample has evidence of."""
-    formats, points = formats_of(data.configs), points_of(data.labels, features(data.configs))
-    return count_evidence(data.labels, data.configs.gpus, formats, points=points)
+class HeldOut(NamedTuple):
+    """Predictions of a fold's rows by a fit without them. The arrays run along `rows`."""
+
+    rows: Array
+    errors: Array
+    """ln(measured seconds / predicted)."""
+    place: UpdatePoints
+    doubt: Array
+    groups: tuple[str, ...]
+    fit: Fit
+    """Fit to the fold's training rows."""
+    known: KnownLabels
+    """Labels with evidence in the training rows."""
 
 
-def predict_held_out(data: TextSample, folds: Sequence[Fold], whole: Fit) -> HeldOut:
-    """Predict the test rows of every fold by a fit to its training rows."""
-    import numpy as np
-
-    rows, predicted, expected, doubts, shares = [], [], [], [], []
-    groups: list[str] = []
-    fits: list[tuple[Fit, KnownLabels]] = []
-    for fold in folds:
-        if not len(fold.test):
-            continue
-        train = data.at(fold.train)
-        fitted = fit_text(train, start=whole, rounds=ROUNDS)
-        known = known_of(train)
-        fits.append((fitted, known))
-        asked = data.at(fold.test)
-        modelled = model_text(fitted, asked.configs, asked.labels, known)
-        rows.append(fold.test)
-        predicted.append(modelled.log_step)
-        shares.append(modelled.place.shares)
-        expected.append(modelled.place.expected)
-        doubts.append(modelled.doubt)
-        groups += modelled.groups
-    return HeldOut(
-        np.concatenate(rows),
-        np.concatenate(predicted),
-        np.concatenate(expected),
-        np.concatenate(doubts),
-        {name: np.concatenate([parts[name] for parts in shares]) for name in shares[0]},
-        tuple(groups),
-        tuple(fits),
-    )
+def predict_held_out(
+    physics: Physics[OfPhysics], data: FitSample[OfPhysics], fold: Fold, whole: Fit, *, rounds: int
+) -> HeldOut:
+    """Predict the test rows of a fold by a fit to its training rows, which starts from the fit to all rows."""
+    trained_on, asked = data.at(fold.train), data.at(fold.test)
+    fit, known = physics.fit(trained_on, whole, rounds=rounds), physics.known(trained_on)
+    modelled = physics.modelled(fit, asked.configs, asked.labels, known)
+    errors = asked.log_seconds - modelled.log_step
+    return HeldOut(fold.test, errors, modelled.place, modelled.doubt, modelled.groups, fit, known)

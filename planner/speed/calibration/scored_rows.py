@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import informative_anchors
-from planner.speed.calibration.hold_out import Fold
-from planner.speed.estimator.expected_error import KnownLabels
+from planner.speed.calibration.hold_out import Fold, HeldOut
+from planner.speed.estimator.estimates import Estimates
 from planner.speed.estimator.fit_sample import Fit
-from planner.speed.estimator.network_kind import NetworkKind
-from planner.speed.estimator.text_estimator import Estimates, fitted
+from planner.speed.estimator.network_kind import NetworkKind, kind_of_sample
+from planner.speed.estimator.text_estimator import fitted
 
 if TYPE_CHECKING:
     from planner.speed.estimator.own_runs import UpdatePoints
@@ -53,16 +53,29 @@ class TrainedFold:
     """Places of the rows that it was fitted to: first the rows asked, then the other evidence."""
 
 
-def trained_fold(
-    fold: Fold, fit: Fit, known: KnownLabels, spreads: dict[str, Spread], *, asked: int, today: date
-) -> TrainedFold:
-    """Return the fold's rows among the first `asked` of a pool, with the calibration of its training rows."""
-    calibration = Calibration(
-        made_on=today, method="held out", rows=len(fold.train), rows_sha256="-", constants=fit.constants,
-        effects=fit.effects, seen=known.seen, largest=known.largest, points=known.points, spreads=spreads,
-    )  # fmt: skip
-    places = tuple(int(row) for row in fold.test if row < asked)
-    return TrainedFold(places, calibration, tuple(int(row) for row in fold.train))
+def trained_folds(
+    folds: Sequence[Fold],
+    held_out: Sequence[HeldOut],
+    widths: Callable[[Sequence[HeldOut]], dict[str, Spread]],
+    *,
+    asked: int,
+    today: date,
+) -> list[TrainedFold]:
+    """Return each fold's rows among the first `asked` of a pool, with the calibration of its training rows.
+
+    `widths` returns the ranges by the held-out errors of the other folds.
+    """
+    trained = []
+    for number, (fold, own) in enumerate(zip(folds, held_out, strict=True)):
+        others = [*held_out[:number], *held_out[number + 1 :]] or held_out
+        calibration = Calibration(
+            made_on=today, method="held out", rows=len(fold.train), rows_sha256="-", constants=own.fit.constants,
+            effects=own.fit.effects, seen=own.known.seen, largest=own.known.largest, points=own.known.points,
+            spreads=widths(others),
+        )  # fmt: skip
+        places = tuple(int(row) for row in fold.test if row < asked)
+        trained.append(TrainedFold(places, calibration, tuple(int(row) for row in fold.train)))
+    return trained
 
 
 def fold_of_all(calibration: Calibration, *, asked: int, trained_on: int) -> list[TrainedFold]:
@@ -73,20 +86,20 @@ def fold_of_all(calibration: Calibration, *, asked: int, trained_on: int) -> lis
 def predict_folds(
     observations: Sequence[Observation],
     folds: Sequence[TrainedFold],
-    kind: Callable[[Calibration], NetworkKind],
     *,
     anchors: int,
     first: int = 0,
 ) -> list[ScoredRow]:
-    """Predict rows. Of each source, accelerator and framework, `anchors` rows are known and the others are predicted.
+    """Predict the rows of every fold with its calibration, in the order of the table.
 
-    The known rows are the most informative ones by the calibration without them. `first` is the place of the first row
-    in a pool in which other rows precede it.
+    Of each source, accelerator and framework, `anchors` rows are known and the others are predicted. The known rows are
+    the most informative ones by the calibration without them. `first` is the place of the first row in a pool in which
+    other rows precede it.
     """
     predictions = []
     for fold in folds:
-        rows = [observations[place] for place in fold.places]
-        network_kind, fold_fit = kind(fold.calibration), fitted(fold.calibration)
+        rows, fold_fit = [observations[place] for place in fold.places], fitted(fold.calibration)
+        network_kind = kind_of_sample(observations[0].sample, fold.calibration)
         trained_on = tuple(first + place for place in fold.trained_on)
         for cell in informative_anchors(rows, partial(_place, network_kind, fold_fit), anchors=anchors):
             chosen = [rows[place] for place in cell.asked]

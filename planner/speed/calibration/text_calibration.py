@@ -10,32 +10,34 @@ from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors, informative_anchors, part_of
-from planner.speed.calibration.hold_out import ROUNDS, known_of, predict_held_out, text_folds
+from planner.speed.calibration.hold_out import predict_held_out, text_folds
 from planner.speed.estimator.doubt import doubt_with_own_runs
 from planner.speed.estimator.expected_error import OWN_GROUPS, groups_with_own_runs
-from planner.speed.estimator.own_runs import UpdatePoints, features, spans_nodes
+from planner.speed.estimator.own_runs import joined
 from planner.speed.estimator.ranges import spreads, wider
-from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import TextSample, fit_text, text_sample
+from planner.speed.estimator.text_estimator import OF_TEXT, fitted
+from planner.speed.estimator.text_fit import TextSample
 from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
     from planner.speed.calibration.hold_out import Fold, HeldOut
     from planner.speed.estimator.expected_error import KnownLabels
     from planner.speed.estimator.fit_sample import Fit
-    from planner.speed.physics.config_arrays import Array, Configs
+    from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
 
 METHOD = "16"
 """Version of the method. Increase it when the physics or the fit changes, to tell old calibrations from new ones."""
 SPLITS = ("source", "family", "scale", "precision")
 """Splits whose held-out errors determine the ranges."""
+ROUNDS = 2
+"""Rounds of a fit that starts from the fit to all rows."""
 ANCHORS = (1, 3)
 """Numbers of runs of the same machine and framework that stand for the user's own."""
 DIGITS = 9
 
 
-Each = Callable[..., Iterable["HeldOut"]]
+Each = Callable[..., Iterable["list[HeldOut]"]]
 """Type of `map`, or of the map of a pool of processes."""
 
 
@@ -45,23 +47,22 @@ def fit_text_calibration(
     """Return the calibration of observations. Equal rows give equal digits."""
     import numpy as np
 
-    data = text_sample(observations)
-    whole = fit_text(data)
-    known = known_of(data)
+    data = OF_TEXT.sample(observations)
+    whole = OF_TEXT.fit(data)
     if ranges and observations:
-        held_out = list(each(partial(_held_out, data, observations, whole), SPLITS))
-        errors = [data.log_seconds[split.rows] - split.log_predicted for split in held_out]
+        by_split = list(each(partial(_held_out, data, observations, whole), SPLITS))
+        held_out = [fold for split in by_split for fold in split]
         widths = spreads(
-            np.concatenate(errors),
-            np.concatenate([split.doubt for split in held_out]),
-            [group for split in held_out for group in split.groups],
-            [observations[int(row)].labels.source for split in held_out for row in split.rows],
+            np.concatenate([fold.errors for fold in held_out]),
+            np.concatenate([fold.doubt for fold in held_out]),
+            [group for fold in held_out for group in fold.groups],
+            [observations[int(row)].labels.source for fold in held_out for row in fold.rows],
         )
-        random, informative = _with_anchors(data.at(held_out[0].rows).configs, observations, held_out[0], errors[0])
+        random, informative = _with_anchors(observations, by_split[0])
         widths |= wider(_own_spreads(data, observations, random), _own_spreads(data, observations, informative))
     else:
         widths = spreads(np.array([0.7]), np.array([0.3]), ["all"], ["-"])
-    return calibration_of(METHOD, observations, whole, known, widths, today=today)
+    return calibration_of(METHOD, observations, whole, OF_TEXT.known(data), widths, today=today)
 
 
 def calibration_of(
@@ -96,8 +97,8 @@ def refitted(shipped: Calibration, observations: Sequence[Observation], *, today
 
     Ranges come from held-out sources, and a few rows move no quantile of hundreds of sources.
     """
-    data = text_sample(observations)
-    fit, known = fit_text(data, start=fitted(shipped), rounds=ROUNDS), known_of(data)
+    data = OF_TEXT.sample(observations)
+    fit, known = OF_TEXT.fit(data, fitted(shipped), rounds=ROUNDS), OF_TEXT.known(data)
     return shipped.model_copy(
         update={
             "made_on": today, "method": "without the rows asked", "rows": len(observations), "rows_sha256": "-",
@@ -107,8 +108,9 @@ def refitted(shipped: Calibration, observations: Sequence[Observation], *, today
     )  # fmt: skip
 
 
-def _held_out(data: TextSample, observations: Sequence[Observation], whole: Fit, split: str) -> HeldOut:
-    return predict_held_out(data, fair_folds(split, observations), whole)
+def _held_out(data: TextSample, observations: Sequence[Observation], whole: Fit, split: str) -> list[HeldOut]:
+    folds = (fold for fold in fair_folds(split, observations) if len(fold.test))
+    return [predict_held_out(OF_TEXT, data, fold, whole, rounds=ROUNDS) for fold in folds]
 
 
 def fair_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
@@ -129,22 +131,21 @@ Corrected = list[tuple["Array", "Array", "Array"]]
 """Rows, remaining errors and remaining expected errors by cell."""
 
 
-def _with_anchors(
-    configs: Configs, observations: Sequence[Observation], held_out: HeldOut, errors: Array
-) -> tuple[Corrected, Corrected]:
+def _with_anchors(observations: Sequence[Observation], held_out: Sequence[HeldOut]) -> tuple[Corrected, Corrected]:
     """Correct the held-out predictions by one and three runs of the same machine and framework.
 
     The first result has runs drawn at random, as a user happens to have them. The second has the most informative
     runs, as a user makes on advice.
     """
-    rows = [observations[int(row)] for row in held_out.rows]
-    labels = [row.labels for row in rows]
-    place = UpdatePoints(labels, held_out.shares, features(configs), held_out.expected, spans_nodes(configs))
+    import numpy as np
+
+    places, errors = (np.concatenate([getattr(fold, name) for fold in held_out]) for name in ("rows", "errors"))
+    rows, place = [observations[int(row)] for row in places], joined([fold.place for fold in held_out])
     random = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
     informative = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
     corrected = [
         [
-            (held_out.rows[asked], remaining, expected)
+            (places[asked], remaining, expected)
             for asked, remaining, expected in errors_with_anchors(place, errors, cells)
         ]
         for cells in (random, informative)

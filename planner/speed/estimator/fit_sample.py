@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from planner.speed.physics.config_arrays import TrainingArrays
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
-    from planner.speed.physics.observation import Labels, Observation
+    from planner.speed.physics.observation import Labels
     from planner.speed.physics.parameters import Parameter
 
 
@@ -34,6 +36,8 @@ class RobustProblem(ABC):
 
     noise: float
     tail: float
+    rounds: int
+    """Largest number of descents of a fit."""
     constants: int
     weights: Array
     centre: Array
@@ -143,29 +147,7 @@ class RobustProblem(ABC):
         return state, loss
 
 
-class StepConfigs(Protocol):
-    """Arrays that describe many configurations of one physics."""
-
-    def __len__(self) -> int:
-        """Return the number of configurations."""
-
-    def at(self, chosen: Array, /) -> Self:
-        """Return the configurations at the places `chosen`."""
-
-    @property
-    def gpus(self) -> Array:
-        """Number of accelerators of each training."""
-
-    @property
-    def nvlink_domain(self) -> Array:
-        """Number of accelerators that reach each other over the fast link."""
-
-    @property
-    def units_per_step(self) -> Array:
-        """Tokens or images that one optimizer step consumes."""
-
-
-OfPhysics = TypeVar("OfPhysics", bound=StepConfigs)
+OfPhysics = TypeVar("OfPhysics", bound=TrainingArrays)
 
 
 @dataclass(frozen=True)
@@ -185,29 +167,12 @@ class FitSample(Generic[OfPhysics]):
         return FitSample(self.configs.at(chosen), labels, self.log_seconds[chosen])
 
 
-def sample_of(configs: OfPhysics, observations: Sequence[Observation]) -> FitSample[OfPhysics]:
-    """Return observations as a sample.
-
-    seconds of a step = tokens or images of a step / (tokens or images per second and accelerator x accelerators)
-    """
-    import numpy as np
-
-    rates = np.array([observation.tokens_per_s_per_gpu for observation in observations])
-    seconds = configs.units_per_step / (rates * configs.gpus)
-    return FitSample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
-
-
 @dataclass(frozen=True)
 class Fit:
     """Fitted constants, and the logarithmic effect of each label. An unknown label has no effect."""
 
     constants: dict[str, float]
     effects: dict[str, dict[str, float]]
-
-
-def prior_fit(parameters: Sequence[Parameter], levels: Sequence[str]) -> Fit:
-    """Return the constants before any evidence, and no effects."""
-    return Fit({parameter.name: parameter.prior for parameter in parameters}, {level: {} for level in levels})
 
 
 class PhysicsProblem(RobustProblem):
@@ -242,12 +207,26 @@ class PhysicsProblem(RobustProblem):
         rows = Counter(label.source for label in sample.labels)
         self.weights = np.array([rows[label.source] ** source_power for label in sample.labels])
 
-    def most_probable(self, start: Fit | None, rounds: int) -> Fit:
-        """Return the most probable fit, sought from a fit that is close or, without one, from the priors."""
+    def most_probable(self, start: Fit | None = None, *, rounds: int | None = None) -> Fit:
+        """Find the most probable constants and effects, from a fit that is close or, without one, from the priors.
+
+        minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
+                  + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
+
+        by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
+        inside their bounds.
+        """
+        rounds = rounds or self.rounds
+        if not len(self.weights):
+            return self.prior
         if start is None:
-            prior = prior_fit(self.parameters, self.levels)
-            return self.fit_of(self.solve_from_afar(self.state_of(prior), rounds=rounds))
+            return self.fit_of(self.solve_from_afar(self.state_of(self.prior), rounds=rounds))
         return self.fit_of(self.solve(self.state_of(start), rounds=rounds))
+
+    @property
+    def prior(self) -> Fit:
+        """The constants before any evidence, and no effects."""
+        return Fit({each.name: each.prior for each in self.parameters}, {level: {} for level in self.levels})
 
     def state_of(self, fit: Fit) -> Array:
         """Return a fit as a state."""

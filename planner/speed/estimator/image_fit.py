@@ -1,8 +1,9 @@
-"""Estimator of image networks: the fit of its physics to measurements, and images/s per accelerator with ranges."""
+"""Physics of image networks for the estimator: its fit to measurements, and its expected errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.expected_error import (
@@ -14,16 +15,17 @@ from planner.speed.estimator.expected_error import (
     variance_of_scale,
     variance_of_unknown,
 )
-from planner.speed.estimator.fit_sample import Fit, FitSample, PhysicsProblem, prior_fit, sample_of
-from planner.speed.estimator.text_estimator import Estimates, Modelled, StepModel
-from planner.speed.estimator.text_fit import WHOLE_STEP, device_effect
+from planner.speed.estimator.fit_sample import Fit, FitSample, PhysicsProblem
+from planner.speed.estimator.text_estimator import Physics
+from planner.speed.estimator.text_fit import device_effect
+from planner.speed.physics import image_step as image_physics
 from planner.speed.physics.image_config_arrays import ImageConfigs, gather
-from planner.speed.physics.image_step import image_step
+from planner.speed.physics.image_step import counted_bytes, image_step
 from planner.speed.physics.observation import Observation, of_each
 from planner.speed.physics.parameters import IMAGE_PARAMETERS
+from planner.speed.physics.part_formula import places_of
 
 if TYPE_CHECKING:
-    from planner.model.evidence.calibration import Calibration
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Labels
 
@@ -46,50 +48,18 @@ ImageSample = FitSample[ImageConfigs]
 """Measurements of image networks."""
 
 
-def image_sample(observations: Sequence[Observation]) -> ImageSample:
-    """Return observations of image networks as a sample."""
-    return sample_of(gather([observation.described for observation in observations]), observations)
-
-
-def prior_image_fit() -> Fit:
-    """Return the constants before any evidence, and no effects."""
-    return prior_fit(IMAGE_PARAMETERS, tuple(LEVEL_SPREAD))
-
-
-def model_image_step(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
-    """Return ln of the modelled step seconds, with the effects of known labels, and the shares of the parts."""
-    import numpy as np
-
-    effects = fitted.effects
-    added = of_each(labels, lambda label: sum(effects[name].get(getattr(label, name), 0.0) for name in WHOLE_STEP))
-    modelled = image_step(with_image_effects(fitted, configs, labels), fitted.constants)
-    return np.asarray(np.log(modelled.seconds) + added), modelled.shares
-
-
 def with_image_effects(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels]) -> ImageConfigs:
     """Return the configurations scaled by the effects of their chips, accelerators and frameworks."""
     import numpy as np
 
     host = of_each(labels, lambda label: fitted.effects["host"].get(label.framework, 0.0))
-    return configs.scaled(host=np.exp(host), device=np.exp(device_effect(fitted.effects, labels)))
-
-
-def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40) -> Fit:
-    """Find the most probable constants and effects.
-
-    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
-              + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
-
-    by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
-    inside their bounds.
-    """
-    return _ImageProblem(data).most_probable(start, rounds) if data.labels else prior_image_fit()
+    return replace(configs, host_scale=np.exp(host), device_scale=np.exp(device_effect(fitted.effects, labels)))
 
 
 class _ImageProblem(PhysicsProblem):
     """Fit of image networks."""
 
-    noise, tail = NOISE, TAIL
+    noise, tail, rounds = NOISE, TAIL, 40
 
     def __init__(self, data: ImageSample) -> None:
         import numpy as np
@@ -107,8 +77,8 @@ class _ImageProblem(PhysicsProblem):
                 for labels in data.labels
             ]
         )
-        self.of_host = np.array([level == "host" for level, _ in effects])
-        self.of_device = np.array([level in ("chip", "accelerator") for level, _ in effects])
+        self.of_host = np.array([level == "host" for level, _ in effects], dtype=bool)
+        self.of_device = np.array([level in ("chip", "accelerator") for level, _ in effects], dtype=bool)
         self.of_step = ~(self.of_host | self.of_device)
 
     def modelled(self, state: Array) -> Array:
@@ -119,7 +89,9 @@ class _ImageProblem(PhysicsProblem):
         host, device = (
             np.exp(self.design[:, columns] @ effects[columns]) for columns in (self.of_host, self.of_device)
         )
-        seconds = image_step(self.data.configs.scaled(host=host, device=device), self.constants_of(state)).seconds
+        seconds = image_step(
+            replace(self.data.configs, host_scale=host, device_scale=device), self.constants_of(state)
+        ).seconds
         return np.asarray(np.log(seconds) + self.design[:, self.of_step] @ effects[self.of_step])
 
     def residual(self, state: Array) -> Array:
@@ -149,34 +121,23 @@ class _ImageProblem(PhysicsProblem):
 LAYOUT_ERROR = 0.15
 """Additional error if the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its
 speed."""
-NEARBY_IMAGES_SCALE = {
-    "gpus": 1.5,
-    "images": 2.0,
-    "zero3": 1.0,
-    "recompute": 1.0,
-    "channels_last": 1.0,
-    "fused": 1.0,
-    "peak": 1.4,
-    "size": 3.0,
-}
-"""Doublings (of flags: whole steps) after which settings of image networks inform little about each other."""
 
 
-def features(configs: ImageConfigs) -> Array:
-    """Return the coordinates of configurations, in units of `NEARBY_IMAGES_SCALE`."""
+def _features(configs: ImageConfigs) -> Array:
+    """Return the coordinates of configurations, scaled as those of text networks (`own_runs.features`)."""
     import numpy as np
 
-    columns = {
-        "gpus": np.log2(configs.gpus),
-        "images": np.log2(configs.micro_batch),
-        "zero3": configs.zero >= 3,
-        "recompute": configs.recompute,
-        "channels_last": configs.channels_last,
-        "fused": configs.fused,
-        "peak": np.log2(configs.peak),
-        "size": np.log2(configs.parameters),
-    }
-    return np.stack([values / NEARBY_IMAGES_SCALE[name] for name, values in columns.items()], axis=1)
+    columns = (
+        np.log2(configs.gpus) / 1.5,
+        np.log2(configs.micro_batch) / 2.0,
+        (configs.zero >= 3) / 1.0,
+        configs.recompute,
+        configs.channels_last,
+        configs.fused,
+        np.log2(configs.peak) / 1.4,
+        np.log2(configs.parameters) / 3.0,
+    )
+    return np.stack(columns, axis=1)
 
 
 def _groups(configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
@@ -203,23 +164,25 @@ def _expected_error(
     return np.asarray(np.sqrt(variance + variance_of_scale(configs.gpus, known)))
 
 
-OF_IMAGES = StepModel(
-    image_sample,
-    model_image_step,
-    features,
-    _expected_error,
-    _groups,
-    lambda configs: (OWN_RUNS,) * len(configs),
+def _work(row: Observation) -> str:
+    """Return the work of one image in words."""
+    traffic = float(counted_bytes(gather([row.described]))[0])
+    return f", each {row.config['flops'] / 1e9:.5g} GFLOP and {traffic / 1e6:.4g} MB of traffic,"
+
+
+OF_IMAGES = Physics(
+    name="estimator of images",
+    unit="images",
+    parameters=IMAGE_PARAMETERS,
+    places=places_of(image_physics),
+    configs=lambda rows: gather([row.described for row in rows]),
+    problem=_ImageProblem,
+    with_effects=with_image_effects,
+    step=image_physics.image_step,
+    formula_seconds=image_physics.image_formula_seconds,
+    features=_features,
+    expected_error=_expected_error,
+    groups=_groups,
+    groups_with_own_runs=lambda configs: (OWN_RUNS,) * len(configs),
+    work=_work,
 )
-
-
-def estimate_images(
-    configs: ImageConfigs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
-) -> Estimates:
-    """Estimate images/s per accelerator of image networks, corrected by `own` measurements."""
-    return OF_IMAGES.estimate(configs, labels, calibration, own)
-
-
-def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
-    """Model steps of image networks without own measurements."""
-    return OF_IMAGES.modelled(fit, configs, labels, known)

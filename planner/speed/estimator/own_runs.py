@@ -19,31 +19,9 @@ from planner.speed.estimator.expected_error import (
 from planner.speed.estimator.lone_kernel_errors import ProbedKernels, no_kernels, transfer_covariance
 
 if TYPE_CHECKING:
-    from planner.speed.estimator.fit_sample import StepConfigs
-    from planner.speed.physics.config_arrays import Array, Configs
+    from planner.speed.physics.config_arrays import Array, Configs, TrainingArrays
     from planner.speed.physics.observation import Labels
 
-NEARBY_SCALE = {
-    "gpus": 4.5,
-    "tokens": 3.0,
-    "length": 2.4,
-    "accumulation": 4.0,
-    "tensor": 0.6,
-    "stages": 1.2,
-    "zero3": 1.0,
-    "sharded": 2.0,
-    "recompute": 1.2,
-    "peak": 2.0,
-    "size": 4.0,
-    "adapters": 1.1,
-    "materialized": 1.1,
-    "experts": 0.7,
-    "quantized": 1.2,
-    "fused": 0.6,
-    "flash": 1.1,
-    "variable_length": 0.9,
-}
-"""Doublings (of flags: whole steps) after which settings inform little about each other."""
 SAME = 0.2
 """Share of these distances within which settings count as equal."""
 
@@ -81,30 +59,33 @@ class Posterior(NamedTuple):
 
 
 def features(configs: Configs) -> Array:
-    """Return the coordinates of configurations, in units of `NEARBY_SCALE`."""
+    """Return the coordinates of configurations.
+
+    Each is divided by the doublings (of flags: whole steps) after which settings inform little about each other.
+    """
     import numpy as np
 
-    columns = {
-        "gpus": np.log2(configs.gpus),
-        "tokens": np.log2(configs.micro_batch * configs.seq_len),
-        "length": np.log2(configs.seq_len),
-        "accumulation": np.log2(configs.micro_batches),
-        "tensor": np.log2(configs.tp),
-        "stages": np.log2(configs.pp),
-        "zero3": configs.zero >= 3,
-        "sharded": configs.zero >= 1,
-        "recompute": configs.recompute,
-        "peak": np.log2(configs.peak),
-        "size": np.log2(configs.layers * configs.hidden**2),
-        "adapters": configs.adapters,
-        "materialized": configs.materializes_weights,
-        "experts": configs.experts > 1,
-        "quantized": configs.quantized,
-        "fused": configs.fused,
-        "flash": configs.flash,
-        "variable_length": configs.variable_length,
-    }
-    return np.stack([values / NEARBY_SCALE[name] for name, values in columns.items()], axis=1)
+    columns = (
+        np.log2(configs.gpus) / 4.5,
+        np.log2(configs.micro_batch * configs.seq_len) / 3.0,
+        np.log2(configs.seq_len) / 2.4,
+        np.log2(configs.micro_batches) / 4.0,
+        np.log2(configs.tp) / 0.6,
+        np.log2(configs.pp) / 1.2,
+        (configs.zero >= 3) / 1.0,
+        (configs.zero >= 1) / 2.0,
+        configs.recompute / 1.2,
+        np.log2(configs.peak) / 2.0,
+        np.log2(configs.layers * configs.hidden**2) / 4.0,
+        configs.adapters / 1.1,
+        configs.materializes_weights / 1.1,
+        (configs.experts > 1) / 0.7,
+        configs.quantized / 1.2,
+        configs.fused / 0.6,
+        configs.flash / 1.1,
+        configs.variable_length / 0.9,
+    )
+    return np.stack(columns, axis=1)
 
 
 class UpdatePoints(NamedTuple):
@@ -136,7 +117,20 @@ class UpdatePoints(NamedTuple):
         return no_kernels(len(self.labels)) if self.lone is None else self.lone
 
 
-def spans_nodes(configs: StepConfigs) -> Array:
+def joined(parts: Sequence[UpdatePoints]) -> UpdatePoints:
+    """Return trainings of several lists as one."""
+    import numpy as np
+
+    return UpdatePoints(
+        [label for part in parts for label in part.labels],
+        {name: np.concatenate([part.shares[name] for part in parts]) for name in parts[0].shares},
+        np.concatenate([part.features for part in parts]),
+        np.concatenate([part.expected for part in parts]),
+        np.concatenate([part.between_nodes for part in parts]),
+    )
+
+
+def spans_nodes(configs: TrainingArrays) -> Array:
     """Return which trainings have more accelerators than one link domain joins."""
     import numpy as np
 

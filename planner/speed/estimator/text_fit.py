@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from planner.speed.estimator.fit_sample import Fit, FitSample, PhysicsProblem, prior_fit, sample_of
-from planner.speed.physics.config_arrays import GENERATIONS, Configs, from_rows
+from planner.speed.estimator.fit_sample import Fit, FitSample, PhysicsProblem
+from planner.speed.physics.config_arrays import GENERATIONS, Configs
 from planner.speed.physics.observation import of_each
 from planner.speed.physics.parameters import INDEX, PARAMETERS
 from planner.speed.physics.step import step
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
-    from planner.speed.physics.observation import Labels, Observation
+    from planner.speed.physics.observation import Labels
 
 LEVELS = ("chip", "accelerator", "framework", "source")
 WHOLE_STEP = ("framework", "source")
@@ -52,33 +53,14 @@ TextSample = FitSample[Configs]
 """Measurements of text networks."""
 
 
-def text_sample(observations: Sequence[Observation]) -> TextSample:
-    """Return observations of text networks as a sample."""
-    return sample_of(from_rows([observation.config for observation in observations]), observations)
-
-
-def prior_text_fit() -> Fit:
-    """Return the constants before any evidence, and no effects."""
-    return prior_fit(PARAMETERS, tuple(LEVEL_SPREAD))
-
-
-def model_text_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> tuple[Array, dict[str, Array]]:
-    """Return ln of the modelled step seconds, with the effects of known labels, and the shares of the parts."""
-    import numpy as np
-
-    effects = fitted.effects
-    added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in WHOLE_STEP))
-    modelled = step(with_label_effects(fitted, configs, labels), fitted.constants)
-    return np.asarray(np.log(modelled.seconds) + added), modelled.shares
-
-
 def with_label_effects(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> Configs:
     """Return the configurations scaled by the effects of their chip, accelerator and framework on parts of a step."""
     import numpy as np
 
     device = device_effect(fitted.effects, labels)
     mixture = configs.experts > 1
-    return configs.replaced(
+    return replace(
+        configs,
         device_scale=np.exp(device),
         **{f"{part}_scale": np.exp(_framework_effects(labels, mixture, fitted.effects[part])) for part in PARTS},
     )
@@ -107,22 +89,10 @@ def _code_of(label: Labels, *, mixture: bool) -> str:
     return f"{label.framework}, experts" if mixture else label.framework
 
 
-def fit_text(data: TextSample, *, start: Fit | None = None, rounds: int = 30) -> Fit:
-    """Find the most probable constants and effects.
-
-    minimise  sum_i w_i t((ln measured_i - ln modelled_i - effects_i) / noise)
-              + sum ((ln constant - ln prior) / spread)^2 / 2  +  sum (effect / spread of its level)^2 / 2
-
-    by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963), t as in Student's distribution. Constants stay
-    inside their bounds.
-    """
-    return TextProblem(data).most_probable(start, rounds) if data.labels else prior_text_fit()
-
-
 class TextProblem(PhysicsProblem):
     """Fit of text networks. The effects of its state are those of frameworks on parts, then those of levels."""
 
-    noise, tail = NOISE, TAIL
+    noise, tail, rounds = NOISE, TAIL, 30
 
     def __init__(self, data: TextSample) -> None:
         import numpy as np
@@ -163,7 +133,7 @@ class TextProblem(PhysicsProblem):
         own = state[self.constants : self.levels_at]
         scales = {f"{part}_scale": np.exp(self.part_design[part] @ own[at]) for part, at in self.part_at.items()}
         device = sum(self._effect(level, state) for level in LEVELS if level not in WHOLE_STEP)
-        return self.data.configs.replaced(device_scale=np.exp(device), **scales)
+        return replace(self.data.configs, device_scale=np.exp(device), **scales)
 
     def _effect(self, level: str, state: Array) -> Array:
         import numpy as np

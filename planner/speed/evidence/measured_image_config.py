@@ -10,10 +10,11 @@ from planner.model.hardware.machines import Accelerator
 from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
+from planner.speed.evidence.measured_text_config import machine_of
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, generation_of, peak_flops, says_bf16
-from planner.speed.physics.interconnect import parse_lanes, parse_link, parse_network_gbit
+from planner.speed.physics.interconnect import parse_network_gbit
 from planner.speed.physics.observation import Labels, Observation, Refusal
-from planner.speed.physics.planned_config import FIELDS_OF_OTHERS, format_facts, machine_facts
+from planner.speed.physics.planned_config import FIELDS_OF_OTHERS, format_facts
 
 FUSED_ATTENTION_YEAR = 2023
 """First year in which the usual frameworks call a fused attention kernel (PyTorch 2.0)."""
@@ -59,15 +60,8 @@ def observe_image(
     assert row.throughput_total is not None
     chosen = _format(row.precision)
     operators = operators_of(network)
-    per_node = min(row.gpus_per_node or 8, row.num_gpus)
-    facts = format_facts(accelerator, chosen) | machine_facts(
-        accelerator,
-        per_node=per_node,
-        slots=per_node,
-        link=parse_link(row.interconnect_intra, accelerator),
-        network_gbit_per_s=parse_network_gbit(row.interconnect_inter),
-        lanes=parse_lanes(row.interconnect_intra),
-    )
+    facts = format_facts(accelerator, chosen)
+    facts |= machine_of(row, accelerator, network_gbit_per_s=parse_network_gbit(row.interconnect_inter))
     facts |= _training(row, chosen) | FIELDS_OF_OTHERS
     facts |= {"dp": float(row.num_gpus), "flops": 2 * training_macs(operators)}
     facts |= _batches(row, operators, facts, accelerator)

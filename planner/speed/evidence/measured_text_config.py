@@ -62,7 +62,7 @@ def observe(
     config = (
         network | training_of(row, network, number_format, accelerator) | accelerator_facts(accelerator, number_format)
     )
-    config |= machine_of(row, accelerator) | spread_of(row)
+    config |= machine_of(row, accelerator, network_gbit_per_s=_network_gbit(row, accelerator)) | spread_of(row)
     config |= {"stage_layers": config["layers"] / config["pp"]}  # teams choose stages that balance with the tables
     config |= batches_of(row, config, accelerator)
     objective = objective_of(row, adapters=config["adapters"] > 0)
@@ -215,16 +215,25 @@ def _one_by_one(text: str) -> str:
     return text.replace(degrees[0], " ".join(name + degree for name, degree in pairs))
 
 
-def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
+def _network_gbit(row: Measurement, accelerator: Accelerator) -> float | None:
+    """Return the Gbit/s of a node's network as stated, or by its name."""
+    network, per_node = row.interconnect_inter, _used_of_a_node(row)
+    return parse_network_gbit(network, per_node=per_node) or named_network_gbit(network, accelerator)
+
+
+def _used_of_a_node(row: Measurement) -> int:
+    return min(row.gpus_per_node or 8, row.num_gpus)
+
+
+def machine_of(row: Measurement, accelerator: Accelerator, *, network_gbit_per_s: float | None) -> dict[str, float]:
     """Return the interconnect for the physics, with usual values for those not stated."""
-    per_node = min(row.gpus_per_node or 8, row.num_gpus)
-    network = row.interconnect_inter
+    per_node = _used_of_a_node(row)
     interconnect = interconnect_of(
         accelerator,
         per_node=per_node,
         slots=per_node,
         link=parse_link(row.interconnect_intra, accelerator),
-        network_gbit_per_s=parse_network_gbit(network, per_node=per_node) or named_network_gbit(network, accelerator),
+        network_gbit_per_s=network_gbit_per_s,
         lanes=parse_lanes(row.interconnect_intra),
     )
     return interconnect.facts(per_node=per_node)

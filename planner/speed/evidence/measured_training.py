@@ -15,6 +15,7 @@ from planner.scenario.frameworks import (
     runs_deepspeed,
 )
 from planner.speed.physics.adapter_facts import measured_adapters
+from planner.speed.physics.config_arrays import UNSCALED
 from planner.speed.physics.kernels import dispatches_tokens, kernel_words, kernels_of
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
@@ -45,16 +46,12 @@ def training_of(
     return (
         kernels_of(kernels, row.framework, attention=attention)
         | measured_adapters(row, network, method, accelerator)
+        | UNSCALED
         | {
             "recompute": _recomputed(
                 row.activation_checkpointing.casefold() or USUAL_CHECKPOINTING.get(framework_family(row.framework), "")
             ),
             "forward_only": 0.0,
-            "device_scale": 1.0,
-            "host_scale": 1.0,
-            "attention_scale": 1.0,
-            "elementwise_scale": 1.0,
-            "sharding_scale": 1.0,
             "flash": _flash(row, kernels, attention, accelerator),
             "early": float(_early(row, kernels + attention)),
             "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory, WeightFormat
-from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.families.known_families import family_of
 from planner.network.flops import cast_weights, layer_maps, parameters
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
+from planner.scenario.training_setup import TrainingSetup
+from planner.speed.memory.constants import complete_setup
 from planner.speed.physics.accelerator_facts import uses_autocast
 
 DEEPSPEED_BUCKET = 5e8
@@ -20,66 +24,42 @@ MAPS_OF_A_LAYER = 7
 """Linear maps of a decoder layer: query, key, value, output, gate, up, down."""
 
 
-def has_wide_stream(
-    strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory
-) -> bool:
+def has_wide_stream(setup: TrainingSetup, trainer: TrainerMemory) -> bool:
     """Return whether hidden states between layers are in fp32 while products run in 16 bit.
 
     They are under autocast, and in PEFT's trainings with quantized weights.
     """
-    if adapters is not None and adapters.frozen in QUANTIZED_BYTES:
+    if setup.adapters is not None and setup.adapters.frozen in QUANTIZED_BYTES:
         # DeepSpeed casts the whole module to 16 bit.
-        return trainer.wide_stream and strategy is Strategy.DDP and bytes_per_number(precision) == 2
-    return casts_weights(strategy, precision=precision, adapters=adapters, trainer=trainer)
+        complete = complete_setup(setup)
+        return trainer.wide_stream and complete.strategy is Strategy.DDP and bytes_per_number(complete.precision) == 2
+    return casts_weights(setup, trainer)
 
 
-def casts_weights(
-    strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory
-) -> bool:
+def casts_weights(setup: TrainingSetup, trainer: TrainerMemory) -> bool:
     """Return whether fp32 weights are cast for each 16-bit product."""
-    return trainer.weights is WeightFormat.MIXED and uses_autocast(strategy, precision=precision, adapters=adapters)
+    complete = complete_setup(setup)
+    autocast = uses_autocast(complete.strategy, precision=complete.precision, adapters=setup.adapters)
+    return trainer.weights is WeightFormat.MIXED and autocast
 
 
-def buffer_bytes(
-    architecture: Architecture,
-    *,
-    strategy: Strategy,
-    precision: Precision,
-    adapters: Adapters | None = None,
-    checkpointing: Checkpointing = Checkpointing.NONE,
-    trainer: TrainerMemory = USUAL_TRAINER,
-    split: Split = WHOLE,
-) -> float:
+def buffer_bytes(setup: TrainingSetup, trainer: TrainerMemory = USUAL_TRAINER) -> float:
     """Return the bytes of second copies of weights and gradients on one device, of a whole or a split network.
 
     A device copies only the weights of its own slice, stage and experts. The size of a gradient bucket does not depend
     on the split. Quantized layers are expanded one after another, so tensor slices make an expanded layer smaller, but
     pipeline stages do not.
     """
-    architecture = family_of(architecture).with_experts_of(split.experts)
-    whole = _whole_buffer_bytes(
-        architecture,
-        strategy=strategy,
-        precision=precision,
-        adapters=adapters,
-        checkpointing=checkpointing,
-        trainer=trainer,
-    )
+    complete, adapters, split = complete_setup(setup), setup.adapters, setup.split
+    strategy, architecture = complete.strategy, family_of(complete.network).with_experts_of(split.experts)
+    whole = _whole_buffer_bytes(replace(setup, network=architecture), trainer)
     expanded = adapters is not None and adapters.frozen in QUANTIZED_BYTES
     if expanded and strategy not in SHARDS_WEIGHTS:
         return whole / split.tensor
     return whole if strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)
 
 
-def _whole_buffer_bytes(
-    architecture: Architecture,
-    *,
-    strategy: Strategy,
-    precision: Precision,
-    adapters: Adapters | None,
-    checkpointing: Checkpointing,
-    trainer: TrainerMemory,
-) -> float:
+def _whole_buffer_bytes(setup: TrainingSetup, trainer: TrainerMemory) -> float:
     """Return the bytes of second copies of weights and gradients for a network that is not split.
 
     fsdp2 and zero3: two gathered layers (one computes, one is fetched), embedding and head; the whole network for a
@@ -90,7 +70,8 @@ def _whole_buffer_bytes(
     map at a time; without sharding, 4-bit weights of two layers are expanded, unless the trainer expands one map at a
     time. A bucket is never larger than the trained parameters. Weights that adapters materialize are added.
     """
-    number_bytes, materialized = bytes_per_number(precision), 0.0
+    architecture, _, strategy, precision, checkpointing = complete_setup(setup)
+    adapters, number_bytes, materialized = setup.adapters, bytes_per_number(precision), 0.0
     frozen = None if adapters is None else adapters.frozen
     if adapters is not None:
         materialized = materialized_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
@@ -104,8 +85,7 @@ def _whole_buffer_bytes(
         if strategy is Strategy.ZERO3:
             size += number_bytes * (min(DEEPSPEED_LIVE, parameters(architecture)) + 2 * bucket)
         return size + materialized
-    copied = casts_weights(strategy, precision=precision, adapters=adapters, trainer=trainer)
-    copies = cast_weights(architecture) if copied else 0
+    copies = cast_weights(architecture) if casts_weights(setup, trainer) else 0
     expanded = 0.0
     if frozen in QUANTIZED_BYTES:
         two_layers = frozen is FrozenFormat.NF4 and not trainer.one_map_at_a_time

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from planner.model.network.trainer_memory import Offload
-from planner.model.network.training_method import Engine, Generation, MethodSettings
-from planner.model.network.workload import Precision
+from planner.model.network.training_method import NEXT_TOKEN, Engine, Generation, MethodSettings
 from planner.quantity.formula import formula
 from planner.scenario.candidate import Candidate
 from planner.scenario.frameworks import framework_family, planned_family
@@ -139,17 +138,9 @@ def waiting_gib(job: Job, candidate: Candidate, *, paged: float) -> float:
     if job.setup.network is None or (trainer.offload is Offload.NONE and not paged):
         return 0.0
     whole = trainer.model_copy(update={"offload": Offload.NONE, "optimizer": trainer.optimizer.resident})
+    setup = replace(job.setup, strategy=candidate.strategy, split=candidate.split, objective=NEXT_TOKEN)
     on_device, complete = (
-        device_states(
-            job.setup.network,
-            strategy=candidate.strategy,
-            devices=candidate.accelerators,
-            precision=job.setup.precision or Precision.BF16,
-            adapters=job.setup.adapters,
-            trainer=placement,
-            split=candidate.split,
-        )
-        for placement in (trainer, whole)
+        device_states(setup, devices=candidate.accelerators, trainer=placement) for placement in (trainer, whole)
     )
     moved = complete.after_backward - on_device.after_backward
     share = 1.0 if trainer.offload is not Offload.NONE else paged

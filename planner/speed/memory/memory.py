@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
-from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
-from planner.model.network.workload import Precision, Strategy
+from planner.model.network.workload import Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.families.known_families import family_of
 from planner.network.lora_memory import SHARDS_WEIGHTS
@@ -74,39 +72,15 @@ def device_parts(
         saved = saved._replace(kept=saved.kept * split.stage_share(layers) * kept_at_once)
         logits /= split.tensor * split.context
     engine = engine_bytes(setup.objective, setup.framework, device_gib=device_gib)
-    head = head_gradient_bytes(
-        complete.network,
-        strategy=complete.strategy,
-        precision=complete.precision,
-        trainer=trainer,
-        adapters=setup.adapters,
-    )
     return Parts(
         slack=constants.slack_of(complete.strategy),
         # Trainers with tensor or pipeline parallelism (Megatron) accumulate in a single gradient buffer.
         keeps_gradients=split.tensor * split.pipeline == 1
         and keeps_gradients(complete.strategy, devices=group, trainer=trainer),
-        states=device_states(
-            complete.network,
-            strategy=complete.strategy,
-            devices=devices,
-            precision=complete.precision,
-            adapters=setup.adapters,
-            trainer=trainer,
-            split=split,
-            objective=setup.objective,
-        ),
+        states=device_states(setup, devices=devices, trainer=trainer),
         saved=saved,
-        logits=max(logits, head),
-        buffers=buffer_bytes(
-            complete.network,
-            strategy=complete.strategy,
-            precision=complete.precision,
-            adapters=setup.adapters,
-            checkpointing=complete.checkpointing,
-            trainer=trainer,
-            split=split,
-        ),
+        logits=max(logits, head_gradient_bytes(setup, trainer)),
+        buffers=buffer_bytes(setup, trainer),
         engine_training=engine.training,
         engine_generating=engine.generating,
     )
@@ -124,19 +98,14 @@ def _batch_bytes(
     complete = complete_setup(setup)
     saved = saved_per_sample(
         setup,
-        autocast=has_wide_stream(
-            complete.strategy, precision=complete.precision, adapters=setup.adapters, trainer=trainer
-        ),
+        autocast=has_wide_stream(setup, trainer),
         sharded=complete.strategy in SHARDS_WEIGHTS and devices > 1,
         trainer=trainer,
         constants=constants,
         traced_layer_bytes=traced_layer_bytes,
     )
-    bytes_per_token = loss_bytes(
-        complete.network, trainer, precision=complete.precision, constants=constants, objective=setup.objective
-    )
     sequences = complete.micro_batch * setup.objective.sequences
-    return saved.times(sequences), (setup.seq_len or 1) * sequences * bytes_per_token
+    return saved.times(sequences), (setup.seq_len or 1) * sequences * loss_bytes(setup, trainer, constants)
 
 
 def keeps_gradients(strategy: Strategy, *, devices: int, trainer: TrainerMemory) -> bool:
@@ -144,14 +113,7 @@ def keeps_gradients(strategy: Strategy, *, devices: int, trainer: TrainerMemory)
     return strategy is Strategy.DDP and (devices > 1 or trainer.gradient_buckets)
 
 
-def head_gradient_bytes(
-    architecture: Architecture,
-    *,
-    strategy: Strategy,
-    precision: Precision,
-    trainer: TrainerMemory,
-    adapters: Adapters | None = None,
-) -> float:
+def head_gradient_bytes(setup: TrainingSetup, trainer: TrainerMemory) -> float:
     """Return the bytes of the head's gradients while a chunked loss accumulates them.
 
     Under autocast: bytes = vocabulary x hidden x (fp32 sum 4 + new gradient in fp32 4 + the same in 16 bit 2).
@@ -159,25 +121,20 @@ def head_gradient_bytes(
     number of chunks is not known, or the head is frozen. Source: tensors in memory on an H100
     (tests/speed/memory/test_h100_memory.py).
     """
-    if trainer.loss_chunks is None or architecture.sample == "image" or adapters is not None:
+    complete = complete_setup(setup)
+    architecture = complete.network
+    if trainer.loss_chunks is None or architecture.sample == "image" or setup.adapters is not None:
         return 0.0
-    number = float(bytes_per_number(precision))
-    under_autocast = casts_weights(strategy, precision=precision, adapters=adapters, trainer=trainer)
-    bytes_per_weight = 4.0 + 4.0 + number if under_autocast else 2.0 * number
+    number = float(bytes_per_number(complete.precision))
+    bytes_per_weight = 4.0 + 4.0 + number if casts_weights(setup, trainer) else 2.0 * number
     return bytes_per_weight * architecture.vocab * architecture.hidden
 
 
-def loss_bytes(
-    architecture: Architecture,
-    trainer: TrainerMemory,
-    *,
-    precision: Precision,
-    constants: MemoryConstants = FITTED,
-    objective: MethodSettings = NEXT_TOKEN,
-) -> float:
+def loss_bytes(setup: TrainingSetup, trainer: TrainerMemory, constants: MemoryConstants = FITTED) -> float:
     """Return the bytes per token at the loss; for an image network, the bytes per image."""
-    outputs = 1 if has_scalar_head(objective) else head_outputs(architecture)
-    logits = constants.logits(trainer, number_bytes=bytes_per_number(precision)) * outputs
+    architecture, number_bytes = complete_setup(setup).network, bytes_per_number(complete_setup(setup).precision)
+    outputs = 1 if has_scalar_head(setup.objective) else head_outputs(architecture)
+    logits = constants.logits(trainer, number_bytes=number_bytes) * outputs
     return logits if architecture.sample == "image" else logits + LAST_NORM_BYTES * architecture.hidden
 
 

@@ -40,7 +40,7 @@ from planner.speed.memory.planned_settings import (
     chance_within,
     size_for,
 )
-from planner.speed.memory.remedies import Setting, remedies
+from planner.speed.memory.remedies import remedies
 
 SAFE = 0.95
 """Chance to fit that a kind of checkpointing needs so that no heavier kind is considered."""
@@ -108,32 +108,13 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
     hbm_gib = question.accelerator.training_gib
     assert hbm_gib is not None, "the caller checks it"
 
-    def chance(setting: Setting) -> float:
-        setup = replace(
-            question.setup,
-            micro_batch=setting.micro_batch,
-            strategy=setting.strategy,
-            adapters=setting.adapters,
-            objective=setting.objective,
-        )
-        changed = replace(question, setup=setup, trainer=setting.trainer, stated=setting.stated)
-        return chance_within(_likely(changed, setting.checkpointing), hbm_gib)
+    def chance(changed: MemoryQuestion) -> float:
+        return chance_within(_likely(changed, changed.setup.checkpointing or chosen), hbm_gib)
 
-    setting = Setting(
-        checkpointing=chosen,
-        micro_batch=question.micro_batch,
-        strategy=question.strategy,
-        devices=question.devices,
-        trainer=question.trainer,
-        stated=question.stated,
-        adapters=question.setup.adapters,
-        objective=question.setup.objective,
-    )
     found = remedies(
-        setting,
+        replace(question, setup=replace(question.setup, checkpointing=chosen)),
         chance,
-        checkpointings=question.setup.checkpointing is not Checkpointing.NONE or question.setup.checkpointing is None,
-        adapts=question.network.sample == "tokens" and question.traced_layer_bytes is None,
+        checkpointings=question.setup.checkpointing is not Checkpointing.NONE,
     )
     return tuple(MemoryRemedy(**asdict(remedy)) for remedy in found)
 

@@ -40,15 +40,12 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
     paged = ": its moments wait in the host's memory where the device is short" if optimizer.is_paged else ""
     how = f"under {question.strategy.value} on {question.devices} ({optimizer.value}{paged})"
     if question.setup.adapters is not None:
-        wide = has_wide_stream(
-            question.strategy, precision=question.precision, adapters=question.setup.adapters, trainer=question.trainer
-        )
         frozen = frozen_bytes_per_parameter(
             question.network,
             question.setup.adapters,
             strategy=question.strategy,
             devices=question.replicas,
-            wide_rest=wide,
+            wide_rest=has_wide_stream(question.setup, question.trainer),
             double_quantized=question.trainer.double_quantized,
         )
         trained = trained_parameters(question.network, question.setup.adapters)
@@ -152,9 +149,7 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
         return f"{tokens} x {one_layer} {end}"
     by_layers = kept_by_layers(
         replace(question.setup, checkpointing=checkpointing),
-        autocast=has_wide_stream(
-            question.strategy, precision=question.precision, adapters=question.setup.adapters, trainer=question.trainer
-        ),
+        autocast=has_wide_stream(question.setup, question.trainer),
         trainer=question.trainer, constants=FITTED, traced_layer_bytes=question.traced_layer_bytes,
     )  # fmt: skip
     kept = " + ".join(map(_layers_text, by_layers)) or "0 bytes kept"
@@ -174,12 +169,9 @@ def logits_source(question: MemoryQuestion, phase: Phase) -> str:
     if phase is not Phase.LOSS:
         return f"none are left at the fullest moment: {PHASE_TEXTS[phase]}"
     network, split = question.network, question.setup.split
-    head = head_gradient_bytes(
-        network, strategy=question.strategy, precision=question.precision, trainer=question.trainer,
-        adapters=question.setup.adapters,
-    )  # fmt: skip
+    head = head_gradient_bytes(question.setup, question.trainer)
     scores = (question.setup.seq_len or 1) * question.micro_batch * question.setup.objective.sequences
-    per_token = loss_bytes(network, question.trainer, precision=question.precision, objective=question.setup.objective)
+    per_token = loss_bytes(question.setup, question.trainer)
     if network.sample == "tokens" and head > scores * per_token / (split.tensor * split.context):
         per_weight = head / network.vocab / network.hidden
         return f"{network.vocab:,} entries x {network.hidden:,} x {per_weight:g} bytes, the head's gradients of a piece"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from planner.model.network.adapters import Adapters, FrozenFormat
-from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory
-from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, Reference
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer
+from planner.model.network.training_method import MethodSettings, Reference
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.network.method_work import has_second_model
+from planner.speed.memory.memory_question import MemoryQuestion
 
 GOOD_CHANCE = 0.9
 """Chance to fit at which no further change is proposed."""
@@ -18,20 +20,6 @@ SMALL_SHARE = 0.5
 """Share of a device's memory for an engine: the default of verl's `gpu_memory_utilization`."""
 LEAST_GAIN = 0.005
 """Smallest increase of the chance that makes a change worth proposing."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Settings of a training that can be changed without another kind of device."""
-
-    checkpointing: Checkpointing
-    micro_batch: int
-    strategy: Strategy
-    devices: int
-    trainer: TrainerMemory
-    stated: frozenset[str]
-    adapters: Adapters | None = None
-    objective: MethodSettings = NEXT_TOKEN
 
 
 @dataclass(frozen=True)
@@ -46,18 +34,18 @@ class Remedy:
 
 
 def remedies(
-    setting: Setting, chance: Callable[[Setting], float], *, checkpointings: bool, adapts: bool
+    question: MemoryQuestion, chance: Callable[[MemoryQuestion], float], *, checkpointings: bool
 ) -> list[Remedy]:
     """Return changes to make one after another until the chance to fit is nine in ten.
 
     The order is: free changes (loss, kernels), changes that cost time (recomputation, micro-batch, engine, reference,
     sharding), changes of the arithmetic (8-bit optimizer, 4-bit weights), the optimizer in host memory, and adapters.
-    Changes that do not raise the chance are skipped. `checkpointings`: the network can be recomputed. `adapts`: the
-    network can be trained with adapters.
+    Changes that do not raise the chance are skipped. `checkpointings`: the network can be recomputed.
     """
     found: list[Remedy] = []
-    now, reached = setting, chance(setting)
-    lora = "--method lora" if setting.objective.method is None else f"--lora-rank {Adapters().rank}"
+    now, reached = question, chance(question)
+    adapts = question.network.sample == "tokens" and question.traced_layer_bytes is None
+    lora = "--method lora" if question.setup.objective.method is None else f"--lora-rank {Adapters().rank}"
     for change, option, costs, change_of in _changes(checkpointings=checkpointings, adapts=adapts, lora=lora):
         if reached >= GOOD_CHANCE:
             break
@@ -71,7 +59,7 @@ def remedies(
     return found
 
 
-Change = Callable[[Setting], "Setting | None"]
+Change = Callable[[MemoryQuestion], "MemoryQuestion | None"]
 
 
 def _changes(*, checkpointings: bool, adapts: bool, lora: str) -> Iterator[tuple[str, str, str, Change]]:
@@ -98,80 +86,87 @@ def _changes(*, checkpointings: bool, adapts: bool, lora: str) -> Iterator[tuple
         "an optimizer at 8 bit",
         "--optimizer adamw-8bit",
         "rarely quality",
-        lambda now: None if now.adapters else _trainer(now, "optimizer", Optimizer.ADAMW_8BIT),
+        lambda now: None if now.setup.adapters else _trainer(now, "optimizer", Optimizer.ADAMW_8BIT),
     )
     yield "frozen weights at 4 bit (QLoRA)", "--lora-frozen nf4", "some time and quality", _quantized
     yield (
         "the optimizer in the host's memory",
         "--offload optimizer",
         "much time",
-        lambda now: None if now.adapters else _trainer(now, "offload", Offload.OPTIMIZER),
+        lambda now: None if now.setup.adapters else _trainer(now, "offload", Offload.OPTIMIZER),
     )
     if adapts:
         yield "adapters in place of all weights (LoRA)", lora, "quality on tasks far from the base", _adapted
         yield "their frozen weights at 4 bit (QLoRA)", "--lora-frozen nf4", "some time and quality", _quantized
 
 
-def _trainer(now: Setting, name: str, value: object) -> Setting | None:
+def _trainer(now: MemoryQuestion, name: str, value: object) -> MemoryQuestion | None:
     if name in now.stated and getattr(now.trainer, name) == value:
         return None
     return replace(now, trainer=now.trainer.model_copy(update={name: value}), stated=now.stated | {name})
 
 
-def _recomputed(now: Setting) -> Setting | None:
-    return None if now.checkpointing is Checkpointing.FULL else replace(now, checkpointing=Checkpointing.FULL)
+def _with(now: MemoryQuestion, **changes: Any) -> MemoryQuestion:
+    """Return the question with changed fields of its training."""
+    return replace(now, setup=replace(now.setup, **changes))
 
 
-def _smallest(now: Setting) -> Setting | None:
-    return None if now.micro_batch == 1 else replace(now, micro_batch=1)
+def _recomputed(now: MemoryQuestion) -> MemoryQuestion | None:
+    return None if now.setup.checkpointing is Checkpointing.FULL else _with(now, checkpointing=Checkpointing.FULL)
 
 
-def _sharded(now: Setting) -> Setting | None:
-    return None if now.devices == 1 or now.strategy in SHARDS_WEIGHTS else replace(now, strategy=Strategy.FSDP2)
+def _smallest(now: MemoryQuestion) -> MemoryQuestion | None:
+    return None if now.micro_batch == 1 else _with(now, micro_batch=1)
 
 
-def _adapted(now: Setting) -> Setting | None:
-    if now.adapters is not None:
+def _sharded(now: MemoryQuestion) -> MemoryQuestion | None:
+    return None if now.devices == 1 or now.strategy in SHARDS_WEIGHTS else _with(now, strategy=Strategy.FSDP2)
+
+
+def _adapted(now: MemoryQuestion) -> MemoryQuestion | None:
+    if now.setup.adapters is not None:
         return None
     trainer = now.trainer.model_copy(update={"offload": Offload.NONE, "optimizer": Optimizer.ADAMW})
     objective = _with_reference(now, Reference.ADAPTERS_OFF)
-    return replace(now, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT), trainer=trainer, objective=objective)
+    adapters = Adapters(frozen=FrozenFormat.SIXTEEN_BIT)
+    return replace(_with(now, adapters=adapters, objective=objective), trainer=trainer)
 
 
-def _asleep(now: Setting) -> Setting | None:
+def _asleep(now: MemoryQuestion) -> MemoryQuestion | None:
     return _with_engine(now, sleep_level=2)
 
 
-def _smaller_engine(now: Setting) -> Setting | None:
-    generation = now.objective.generation
+def _smaller_engine(now: MemoryQuestion) -> MemoryQuestion | None:
+    generation = now.setup.objective.generation
     stated = None if generation is None else generation.memory_share
     return None if stated is None or stated <= SMALL_SHARE else _with_engine(now, memory_share=SMALL_SHARE)
 
 
-def _with_engine(now: Setting, **changes: float) -> Setting | None:
+def _with_engine(now: MemoryQuestion, **changes: float) -> MemoryQuestion | None:
     """Return the setting with changed options of its engine; None if it has no engine."""
-    generation = now.objective.generation
+    generation = now.setup.objective.generation
     if generation is None:
         return None
-    objective = now.objective.model_copy(update={"generation": generation.model_copy(update=changes)})
-    return replace(now, objective=objective)
+    generation = generation.model_copy(update=changes)
+    return _with(now, objective=now.setup.objective.model_copy(update={"generation": generation}))
 
 
-def _precomputed(now: Setting) -> Setting | None:
-    if now.objective.generates:
+def _precomputed(now: MemoryQuestion) -> MemoryQuestion | None:
+    if now.setup.objective.generates:
         return None
     objective = _with_reference(now, Reference.PRECOMPUTED)
-    return None if objective == now.objective else replace(now, objective=objective)
+    return None if objective == now.setup.objective else _with(now, objective=objective)
 
 
-def _with_reference(now: Setting, reference: Reference) -> MethodSettings:
+def _with_reference(now: MemoryQuestion, reference: Reference) -> MethodSettings:
     """Return the objective with another reference in place of a second model."""
-    if not has_second_model(now.objective):
-        return now.objective
-    return now.objective.model_copy(update={"reference": reference})
+    if not has_second_model(now.setup.objective):
+        return now.setup.objective
+    return now.setup.objective.model_copy(update={"reference": reference})
 
 
-def _quantized(now: Setting) -> Setting | None:
-    if now.adapters is None or now.adapters.frozen is FrozenFormat.NF4:
+def _quantized(now: MemoryQuestion) -> MemoryQuestion | None:
+    adapters = now.setup.adapters
+    if adapters is None or adapters.frozen is FrozenFormat.NF4:
         return None
-    return replace(now, adapters=now.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))
+    return _with(now, adapters=adapters.model_copy(update={"frozen": FrozenFormat.NF4}))

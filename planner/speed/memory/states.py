@@ -7,14 +7,16 @@ from typing import NamedTuple
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, TrainerMemory, WeightFormat
-from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, TrainingMethod
+from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import WHOLE, Precision, Split, Strategy, usual_frozen
 from planner.network.activations import bytes_per_number
 from planner.network.families.known_families import family_of
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
 from planner.network.method_work import frozen_copies, parameters_under
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import has_wide_stream
+from planner.speed.memory.constants import complete_setup
 
 DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 """Strategies that keep 16-bit weights and gradients. Their fp32 copy of the weights counts with the moments."""
@@ -107,17 +109,7 @@ def state_bytes_per_parameter(
     return States(**{name: size / devices if name in sharded else size for name, size in parts.items()})
 
 
-def device_states(
-    architecture: Architecture,
-    *,
-    strategy: Strategy,
-    devices: int,
-    precision: Precision = Precision.BF16,
-    adapters: Adapters | None = None,
-    trainer: TrainerMemory = USUAL_TRAINER,
-    split: Split = WHOLE,
-    objective: MethodSettings = NEXT_TOKEN,
-) -> States:
+def device_states(setup: TrainingSetup, *, devices: int, trainer: TrainerMemory = USUAL_TRAINER) -> States:
     """Return the bytes of all states on one device.
 
     With adapters, the network's weights are frozen and the adapters are trained in fp32.
@@ -130,19 +122,20 @@ def device_states(
     the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
     among the devices that hold the same experts. Source: Narayanan et al. 2021, section 2.2.
     """
+    architecture, _, strategy, precision, _ = complete_setup(setup)
+    adapters, split, objective = setup.adapters, setup.split, setup.objective
     if split != WHOLE:  # Megatron and similar trainers split networks, and their gradients are already in fp32
         trainer = trainer.model_copy(update={"copies_gradients": False})
 
     def per_parameter(devices: int) -> States:
         if adapters is None:
             return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
-        wide = has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer)
         frozen = frozen_bytes_per_parameter(
             architecture,
             adapters,
             strategy=strategy,
             devices=devices,
-            wide_rest=wide,
+            wide_rest=has_wide_stream(setup, trainer),
             double_quantized=trainer.double_quantized,
         )
         return States(0.0 if trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.physics.compute import US
-from planner.speed.physics.config_arrays import Configs
+from planner.speed.physics.config_arrays import Configs, TrainingArrays
 from planner.speed.physics.part_formula import (
     computes,
     expert_matrices,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from planner.speed.physics.config_arrays import Array
-    from planner.speed.physics.image_config_arrays import ImageConfigs
 
 
 COLLECTIVES, FORWARD_COLLECTIVES = 4, 2
@@ -31,7 +30,7 @@ BYTES_16BIT, BYTES_4BIT = 2.0, 0.5
 """Bytes of a weight or gradient that is sent."""
 
 
-def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
+def inside_rate(c: TrainingArrays, p: Mapping[str, float]) -> Array:
     """Return the bytes/s that a collective reaches per accelerator inside a domain.
 
     With PCIe the rate falls with the number n of cards in a machine: rate x (2/n)^k, where k depends on the slot's
@@ -51,7 +50,7 @@ def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     return np.where(c.through_host > 0, c.intra / both, direct)
 
 
-def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
+def rate_over(c: TrainingArrays, p: Mapping[str, float], devices: Array, stride: Array) -> Array:
     """Return the bytes/s of a ring over `devices`, each `stride` devices from the next: those of its slowest link.
 
     A ring enters and leaves each domain once, so it can use the network share of all its members there.
@@ -64,16 +63,12 @@ def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array,
     return np.where(devices * stride > c.nvlink_domain, between, inside)
 
 
-def bytes_seconds(
-    c: Configs | ImageConfigs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array
-) -> Array:
+def bytes_seconds(c: TrainingArrays, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array) -> Array:
     """Return the time of a ring's bytes, when each device sends its share to all others: (n - 1)/n x size / rate."""
     return (1 - 1 / devices) * size / rate_over(c, p, devices, stride)
 
 
-def ring_seconds(
-    c: Configs | ImageConfigs, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array
-) -> Array:
+def ring_seconds(c: TrainingArrays, p: Mapping[str, float], *, size: Array, devices: Array, stride: Array) -> Array:
     """Return the time of one all-gather or reduce-scatter of `size` bytes: (n - 1)/n x size / rate + latency.
 
     An all-reduce is two of them. Source: Thakur et al. 2005, ring algorithms.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,12 +19,92 @@ GENERATIONS = (
 """Groups of architectures; each has one efficiency of large matrix products."""
 
 
-@dataclass(frozen=True)
-class Configs:
-    """Configurations as a struct of arrays of equal length, with one entry per configuration.
+UNSCALED = dict.fromkeys(("device_scale", "host_scale", "attention_scale", "elementwise_scale", "sharding_scale"), 1.0)
+"""Facts of a training before the effects of its labels."""
 
-    Every entry is a float; flags are 0 or 1. Units: FLOP/s, bytes/s, bytes, tokens.
+
+@dataclass(frozen=True)
+class TrainingArrays(ABC):
+    """Facts that trainings of text and of images have in common, as arrays of equal length.
+
+    Every entry is a float; flags are 0 or 1. Units: FLOP/s, bytes/s, bytes, tokens or images.
     """
+
+    # The network
+    parameters: Array
+    """Stored parameters, including all experts."""
+    # The batch and how it is trained
+    micro_batch: Array
+    micro_batches: Array
+    """Micro-batches per optimizer step and pipeline: the gradient accumulation."""
+    recompute: Array
+    """Share of the forward pass that is computed twice."""
+    flash: Array
+    """1: a fused kernel never stores the attention matrix; between 0 and 1 if the evidence leaves it open."""
+    fused: Array
+    """0: one kernel per operator; 1: compiled or fused by hand."""
+    number_bytes: Array
+    """Bytes of an activation: 2 or 4."""
+    gradient_bytes: Array
+    """Bytes of a gradient that is sent."""
+    zero: Array
+    """ZeRO stage; 0 is plain data parallelism, and 3 includes fully sharded data parallelism."""
+    # The accelerator
+    peak: Array
+    """Dense FLOP/s of the layers' matrix products in their number format."""
+    peak16: Array
+    """Dense FLOP/s of attention and head, which stay at 16 bit or above."""
+    vector_rate: Array
+    """1: products run on ordinary cores (fp32 without tensor cores)."""
+    hbm: Array
+    generation: Array
+    """Index into GENERATIONS."""
+    # The machine
+    gpus_per_node: Array
+    nvlink_domain: Array
+    """Accelerators that the fast link joins: a node, or a rack."""
+    intra: Array
+    """Bytes/s per accelerator and direction of the link inside a domain."""
+    through_host: Array
+    """1: there is no peer-to-peer; every byte passes through host memory."""
+    bus_sharers: Array
+    """Cards behind the busiest root port of the host."""
+    pcie: Array
+    """1: the link inside a domain is PCIe."""
+    pcie_cards: Array
+    """Cards of one machine that share PCIe; 0 if another link joins them."""
+    pcie_5: Array
+    """1: the PCIe slot is of the fifth generation or later."""
+    inter: Array
+    """Bytes/s per accelerator and direction between domains."""
+    host_scale: Array
+    """Host time per launched kernel / the physics' value: frameworks and processors differ."""
+    device_scale: Array
+    """Time of all computing and memory traffic on the accelerator / the physics' value."""
+    # How it is spread
+    dp: Array
+
+    def __len__(self) -> int:
+        return int(self.peak.shape[0])
+
+    def at(self, index: Any, /) -> Self:
+        """Return the trainings that an index, mask or slice selects."""
+        return replace(self, **{field.name: getattr(self, field.name)[index] for field in fields(self)})
+
+    @property
+    @abstractmethod
+    def gpus(self) -> Array:
+        """Number of accelerators of each training."""
+
+    @property
+    @abstractmethod
+    def units_per_step(self) -> Array:
+        """Tokens or images that one optimizer step consumes."""
+
+
+@dataclass(frozen=True)
+class Configs(TrainingArrays):
+    """Configurations of text networks as a struct of arrays of equal length, with one entry per configuration."""
 
     # The network
     layers: Array
@@ -56,13 +137,8 @@ class Configs:
     causal: Array
     attended: Array
     """Pairs of tokens that attention computes / pairs in the whole sample; less than 1 with windows."""
-    parameters: Array
-    """Stored parameters, including all experts."""
     # The samples
     seq_len: Array
-    micro_batch: Array
-    micro_batches: Array
-    """Micro-batches per optimizer step and pipeline: the gradient accumulation."""
     variable_length: Array
     """1: samples have different lengths and are not packed, so devices wait for the longest."""
     # How it is trained
@@ -97,28 +173,16 @@ class Configs:
     """1: frozen weights have 4 bits and are expanded before each product."""
     outliers: Array
     """1: frozen weights have 8 bits, and outliers are multiplied separately (Dettmers et al. 2022)."""
-    recompute: Array
-    """Share of the forward pass that is computed twice."""
     forward_only: Array
     """Forward passes without gradients per training pass, for example through the reference of DPO."""
-    flash: Array
-    """1: a fused kernel never stores the attention matrix; between 0 and 1 if the evidence leaves it open."""
     early: Array
     """1: the fused kernel is one of the first: FlashAttention 1, Triton, xformers."""
     native: Array
     """1: the attention kernel is written for this generation (FlashAttention 3, cuDNN) and not for the one before."""
-    fused: Array
-    """0: one kernel per operator; 1: compiled or fused by hand."""
     compiled: Array
     """1: there are few launches, because whole blocks are compiled or captured; fusing by hand leaves most of them."""
     autocast: Array
     """1: weights have 32 bits, and autocast casts to 16 for products, and back for norms and the loss."""
-    number_bytes: Array
-    """Bytes of an activation: 2 or 4."""
-    gradient_bytes: Array
-    """Bytes of a gradient that is sent."""
-    zero: Array
-    """ZeRO stage; 0 is plain data parallelism, and 3 includes fully sharded data parallelism."""
     deepspeed: Array
     """1: DeepSpeed's engine does ZeRO, with hooks on the host at every module and gradient."""
     shards: Array
@@ -130,49 +194,18 @@ class Configs:
     paged_bytes: Array
     """Bytes of optimizer states per parameter that move to the host and back because the device lacks memory."""
     # The accelerator
-    peak: Array
-    """Dense FLOP/s of the layers' matrix products in their number format."""
-    peak16: Array
-    """Dense FLOP/s of attention and head, which stay at 16 bit or above."""
     format_step: Array
     """0: 16 bit, tf32, fp32; 1: 8 bit; 2: 4 bit."""
-    vector_rate: Array
-    """1: products run on ordinary cores (fp32 without tensor cores)."""
     power: Array
     """Watts per FLOP/s of 16-bit peak, over those of the generation's common card; it limits the clock."""
-    hbm: Array
-    generation: Array
-    """Index into GENERATIONS."""
     # The machine
-    gpus_per_node: Array
-    nvlink_domain: Array
-    """Accelerators that the fast link joins: a node, or a rack."""
-    intra: Array
-    """Bytes/s per accelerator and direction of the link inside a domain."""
-    through_host: Array
-    """1: there is no peer-to-peer; every byte passes through host memory."""
-    bus_sharers: Array
-    """Cards behind the busiest root port of the host."""
-    pcie: Array
-    """1: the link inside a domain is PCIe."""
-    pcie_cards: Array
-    """Cards of one machine that share PCIe; 0 if another link joins them."""
-    pcie_5: Array
-    """1: the PCIe slot is of the fifth generation or later."""
-    inter: Array
-    """Bytes/s per accelerator and direction between domains."""
-    host_scale: Array
-    """Host time per launched kernel / the physics' value: frameworks and processors differ."""
     attention_scale: Array
     """Time of attention / the physics' value: frameworks call different kernels."""
     elementwise_scale: Array
     """Time of element-wise passes / the physics' value: frameworks fuse differently."""
-    device_scale: Array
-    """Time of all computing and memory traffic on the accelerator / the physics' value."""
     sharding_scale: Array
     """Time to gather sharded weights / the physics' value: frameworks send messages of different sizes."""
     # How it is spread
-    dp: Array
     tp: Array
     pp: Array
     cp: Array
@@ -180,29 +213,13 @@ class Configs:
     chunks: Array
     """Virtual pipeline stages per device."""
 
-    def __len__(self) -> int:
-        return int(self.layers.shape[0])
-
-    def at(self, index: Any, /) -> Configs:
-        """Return the configurations that an index, mask or slice selects."""
-        return Configs(**{field.name: getattr(self, field.name)[index] for field in fields(self)})
-
-    def replaced(self, **changes: Array) -> Configs:
-        """Return a copy with some arrays changed."""
-        return Configs(**{field.name: changes.get(field.name, getattr(self, field.name)) for field in fields(self)})
-
-    @property
-    def units_per_step(self) -> Array:
-        """Tokens of one optimizer step, under the name that image configurations use for images."""
-        return self.tokens_per_step
-
     @property
     def gpus(self) -> Array:
         """Number of accelerators of each training."""
         return self.dp * self.tp * self.pp * self.cp
 
     @property
-    def tokens_per_step(self) -> Array:
+    def units_per_step(self) -> Array:
         """Tokens that one optimizer step consumes."""
         return self.dp * self.micro_batch * self.micro_batches * self.seq_len
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import weights_of
+from planner.speed.physics.config_arrays import TrainingArrays
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
@@ -67,7 +68,7 @@ class Products(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ImageConfigs:
+class ImageConfigs(TrainingArrays):
     """Image trainings as arrays of equal length with one entry per training, and their table of products.
 
     Every entry is a float; flags are 0 or 1. Units: FLOP/s, bytes/s, images.
@@ -91,51 +92,16 @@ class ImageConfigs:
     """1: attention inside windows with a bias per pair of tokens. Frameworks write its matrix to memory."""
     kernels: Array
     """Kernels that the forward pass launches for one micro-batch."""
-    parameters: Array
     # The batch and how it is trained
-    micro_batch: Array
-    micro_batches: Array
-    recompute: Array
     channels_last: Array
     """1: channels-last order in memory; 0: planes; between: not stated."""
-    fused: Array
-    """0: one kernel per operator, 1: compiled or fused by hand."""
-    flash: Array
-    gradient_bytes: Array
-    zero: Array
     one_process: Array
     """1: one process launches kernels for all devices (torch's DataParallel)."""
-    # The accelerator
-    peak: Array
-    peak16: Array
     peak_vector: Array
     """FLOP/s of ordinary cores in fp32, which compute depthwise convolutions."""
-    vector_rate: Array
-    hbm: Array
-    generation: Array
-    number_bytes: Array
     # The machine
-    gpus_per_node: Array
-    nvlink_domain: Array
-    intra: Array
-    through_host: Array
-    bus_sharers: Array
-    pcie: Array
-    pcie_cards: Array
-    """Cards of one machine that share PCIe; 0 if another link joins them."""
-    pcie_5: Array
-    """1: the PCIe slot is of the fifth generation or later."""
-    inter: Array
     loader: Array
     """Images/s that the host of one node loads; 0: no limit."""
-    host_scale: Array
-    """Factor on the physics' host time per kernel."""
-    device_scale: Array
-    """Factor on the physics' time of computing and memory traffic on the accelerator."""
-    dp: Array
-
-    def __len__(self) -> int:
-        return int(self.peak.shape[0])
 
     def at(self, chosen: Array, /) -> ImageConfigs:
         """Return the trainings at the chosen indices, with their products."""
@@ -148,22 +114,13 @@ class ImageConfigs:
         products = Products(*(column[places] for column in self.products))
         return ImageConfigs(products=products._replace(owner=np.repeat(np.arange(len(chosen)), count)), **arrays)
 
-    def scaled(self, *, host: Array, device: Array) -> ImageConfigs:
-        """Return a copy with other factors on the host's and the accelerator's time."""
-        return replace(self, host_scale=host, device_scale=device)
-
-    @property
-    def units_per_step(self) -> Array:
-        """Images of one optimizer step, under the name that text trainings use for tokens."""
-        return self.images_per_step
-
     @property
     def gpus(self) -> Array:
         """Number of accelerators of each training."""
         return self.dp
 
     @property
-    def images_per_step(self) -> Array:
+    def units_per_step(self) -> Array:
         """Images that one optimizer step consumes."""
         return self.dp * self.micro_batch * self.micro_batches
 

@@ -9,7 +9,7 @@ from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.evidence.run_rates import training_passes
-from planner.model.hardware.machines import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.trainer_memory import NOTHING_STATED
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.network.families.known_families import family_of
@@ -20,20 +20,22 @@ from planner.scenario.recorded_setup import setup_of_run
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
 from planner.speed.physics.image_config_arrays import Described
-from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import (
     RECOMPUTED,
     ZERO_STAGE,
     labels_of,
+    link_facts,
     not_known,
     number_format,
     planned_text_config,
     tokens_of_a_sample,
 )
 
-FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
-"""Facts that scores read from every observation, with their values for images."""
+FIELDS_OF_OTHERS = {
+    "tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0, "host_scale": 1.0, "device_scale": 1.0,
+}  # fmt: skip
+"""Facts that scores read from every observation, with their values for images; and those before effects of labels."""
 
 
 def planned_image_config(
@@ -46,7 +48,7 @@ def planned_image_config(
     the device already.
     """
     assert setup.network is not None, "the physics needs a network"
-    accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
+    accelerator = cluster.accelerator
     chosen = number_format(setup.precision, accelerator)
     if accelerator.hbm_gb_per_s is None:
         return not_known("memory bandwidth", accelerator)
@@ -54,16 +56,7 @@ def planned_image_config(
         return not_known("peak", accelerator)
     strategy = setup.strategy or Strategy.DDP
     zero = ZERO_STAGE[strategy]
-    facts = machine_facts(
-        accelerator,
-        per_node=per_node,
-        slots=node.accelerators,
-        link=None if node.link is Link.OTHER else node.link,
-        network_gbit_per_s=node.network_gbit_per_s,
-        lanes=node.pcie_lanes,
-        roots=node.pcie_roots,
-    )
-    facts |= format_facts(accelerator, chosen)
+    facts = link_facts(cluster) | format_facts(accelerator, chosen)
     facts |= FIELDS_OF_OTHERS | {
         "micro_batch": micro_batch,
         "micro_batches": micro_batches,
@@ -86,29 +79,6 @@ def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
     facts = accelerator_facts(accelerator, "16bit" if chosen == "fp8" else chosen)
     named = {name: facts[name] for name in ("peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes")}
     return named | {"peak_vector": peak_flops(accelerator, "fp32") or facts["peak"]}
-
-
-def machine_facts(
-    accelerator: Accelerator,
-    *,
-    per_node: int,
-    slots: int,
-    link: Link | None,
-    network_gbit_per_s: float | None,
-    lanes: int | None = None,
-    roots: int | None = None,
-) -> dict[str, float]:
-    """Return the fields of `ImageConfigs` for interconnect and host; the parameters are those of `interconnect_of`."""
-    interconnect = interconnect_of(
-        accelerator,
-        per_node=per_node,
-        slots=slots,
-        link=link,
-        network_gbit_per_s=network_gbit_per_s,
-        lanes=lanes,
-        roots=roots,
-    )
-    return interconnect.facts(per_node=per_node) | {"host_scale": 1.0, "device_scale": 1.0}
 
 
 def planned_config(

@@ -34,6 +34,7 @@ from planner.speed.physics.accelerator_facts import (
     uses_autocast,
 )
 from planner.speed.physics.adapter_facts import planned_adapters
+from planner.speed.physics.config_arrays import UNSCALED
 from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
 from planner.speed.physics.observation import Labels
@@ -133,7 +134,7 @@ def planned_text_config(
     assert decoder is not None, "the physics needs a network"
     assert decoder.sample == "tokens", "image networks have their own physics"
     assert setup.seq_len is not None, "samples of a text network have a length"
-    accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
+    accelerator = cluster.accelerator
     strategy = setup.strategy or Strategy.DDP
     chosen, asked = number_format(precision, accelerator), precision or Precision.BF16
     zero = ZERO_STAGE[strategy]
@@ -155,11 +156,6 @@ def planned_text_config(
         return _no_split(f"{experts} experts on {replicas} devices do not divide into {split.experts}")
     if split.shards is not None and (zero < 3 or replicas % split.shards):
         return _no_split(f"weights cannot be sharded over {split.shards} of {replicas} devices with {strategy.value}")
-    link = None if node.link is Link.OTHER else node.link
-    interconnect = interconnect_of(
-        accelerator, per_node=per_node, slots=node.accelerators, link=link,
-        network_gbit_per_s=node.network_gbit_per_s, lanes=node.pcie_lanes, roots=node.pcie_roots,
-    )  # fmt: skip
     sixteen_bit = chosen in SIXTEEN_BITS
     stated = planned_trainer(settings, adapters=adapters, sixteen_bit=sixteen_bit, paged=paged)
     largest = kinds[-1]
@@ -185,11 +181,6 @@ def planned_text_config(
             "variable_length": float(objective.method is not None or setup.sequence_tokens is not None),
             "forward_only": forward_only_passes(objective, epochs=epochs),
             "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
-            "device_scale": 1.0,
-            "host_scale": 1.0,
-            "attention_scale": 1.0,
-            "elementwise_scale": 1.0,
-            "sharding_scale": 1.0,
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
@@ -204,11 +195,23 @@ def planned_text_config(
         }
         | planned_kernels(framework, accelerator, compiled=compiled)
         | planned_adapters(decoder, adapters, framework, compiled=compiled)
-        | interconnect.facts(per_node=per_node)
+        | link_facts(cluster)
+        | UNSCALED
         | _mlp(kinds, one_by_one=expert_products(framework) is ExpertProducts.ONE_BY_ONE)
         | planned_attention(settings, framework, accelerator)
         | stated
     )
+
+
+def link_facts(cluster: Cluster) -> dict[str, float]:
+    """Return the fields of `Configs` and `ImageConfigs` for the links of a planned cluster."""
+    node, per_node = cluster.node, cluster.accelerators_per_node
+    interconnect = interconnect_of(
+        cluster.accelerator, per_node=per_node, slots=node.accelerators,
+        link=None if node.link is Link.OTHER else node.link,
+        network_gbit_per_s=node.network_gbit_per_s, lanes=node.pcie_lanes, roots=node.pcie_roots,
+    )  # fmt: skip
+    return interconnect.facts(per_node=per_node)
 
 
 def not_known(what: str, accelerator: Accelerator) -> Reason:

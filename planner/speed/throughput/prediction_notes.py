@@ -124,10 +124,10 @@ def source_text(observation: Observation, calibration: Calibration, rate: float,
     kind, names = kind_of_sample(observation.sample, calibration), part_names(observation.sample)
     shares = part_shares(observation, calibration)
     shown = ", ".join(f"{names[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
-    size, _ = kind.size(observation)
+    physics, (size, _) = kind.physics, kind.size(observation)
     return (
-        f"estimated from {evidence} ({kind.name} of {calibration.made_on}): a step of {size:,.0f} {kind.unit}"
-        f"{kind.each(observation)} takes {size / rate:.4g} s, of that {shown}"
+        f"estimated from {evidence} ({physics.name} of {calibration.made_on}): a step of {size:,.0f} {physics.unit}"
+        f"{physics.work(observation)} takes {size / rate:.4g} s, of that {shown}"
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.training_method import Engine, Generation, MethodSettings
-from planner.model.network.workload import Precision
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.training_setup import TrainingSetup
@@ -52,14 +51,11 @@ class RolloutQuestion:
     @property
     def training_states(self) -> States:
         """Bytes of weights, gradients and optimizer states on each device that trains."""
-        setup = self.job.setup
-        assert setup.network is not None, "the caller checks it"
-        return device_states(
-            setup.network, strategy=self.trainers.strategy, devices=self.trainers.accelerators,
-            precision=setup.precision or Precision.BF16, adapters=setup.adapters,
-            trainer=planned_trainer_memory(setup.settings, setup.framework), split=self.trainers.split,
-            objective=self.objective,
-        )  # fmt: skip
+        setup = replace(
+            self.job.setup, strategy=self.trainers.strategy, split=self.trainers.split, objective=self.objective
+        )
+        trainer = planned_trainer_memory(setup.settings, setup.framework)
+        return device_states(setup, devices=self.trainers.accelerators, trainer=trainer)
 
     @property
     def resident_bytes(self) -> float:

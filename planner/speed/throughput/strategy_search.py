@@ -12,7 +12,7 @@ from planner.model.network.trainer_memory import Loss, Optimizer, TrainerSetting
 from planner.model.network.workload import Checkpointing, Split, Strategy
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.trainer_abilities import is_run_by
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.memory.device_fit import paged_share, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings
@@ -46,7 +46,7 @@ def search(question: StrategyQuestion, calibration: Calibration) -> tuple[Parall
         return ()
     configs = [config for config, _ in fitting]
     label = _labels(question)
-    guess = estimate_text(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
+    guess = OF_TEXT.estimate(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.cautious).argsort(kind="stable"):
         config = configs[int(place)]
@@ -76,7 +76,7 @@ def search_many(questions: Sequence[StrategyQuestion], calibration: Calibration)
     best: list[float | None] = [None] * len(questions)
     if not rows:
         return best
-    guess = estimate_text(from_rows(rows), labels, calibration)
+    guess = OF_TEXT.estimate(from_rows(rows), labels, calibration)
     for place, row, rate in zip(places, rows, guess.tokens_per_s_per_gpu, strict=True):
         question = questions[place]
         samples_per_s = float(rate) * question.devices / tokens_of_a_sample(row, question.setup)

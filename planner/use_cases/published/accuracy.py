@@ -17,12 +17,7 @@ from planner.adapters.workspace import catalogs_dir, workspace_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
-from planner.speed.calibration.accuracy import (
-    predict_image_rows,
-    predict_text_rows,
-    train_image_folds,
-    train_text_folds,
-)
+from planner.speed.calibration.accuracy import train_image_folds, train_text_folds
 from planner.speed.calibration.image_calibration import fit_image_calibration
 from planner.speed.calibration.metrics import (
     METHODS,
@@ -37,7 +32,7 @@ from planner.speed.calibration.metrics import (
     regret,
 )
 from planner.speed.calibration.same_measurement import without
-from planner.speed.calibration.scored_rows import ScoredRow
+from planner.speed.calibration.scored_rows import ScoredRow, predict_folds
 from planner.speed.calibration.text_calibration import Each, fit_text_calibration
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.published.evidence import (
@@ -67,7 +62,7 @@ def accuracy(
     if leave_out is None and path is None:
         leave_out = "source"
     folds = train_text_folds(asked, evidence, read_calibration(), leave_out=leave_out, today=today) if asked else []
-    scored = predict_text_rows(asked, folds, anchors=anchors)
+    scored = predict_folds(asked, folds, anchors=anchors)
     pool = [*asked, *without(evidence, asked)]
     images = of_images(observations)
     image_folds = (
@@ -75,7 +70,7 @@ def accuracy(
         if images
         else []
     )
-    scored += predict_image_rows(images, image_folds, anchors=anchors, first=len(pool))
+    scored += predict_folds(images, image_folds, anchors=anchors, first=len(pool))
     pool += [*images, *without(of_images(every), images)]
     document = accuracy_document(len(rows) - len(whole) + len(unreadable), refused, scored, pool, leave_out, anchors)
     if path is None:

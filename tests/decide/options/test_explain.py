@@ -23,9 +23,8 @@ from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.network_kind import IMAGE_PLACES, TEXT_PLACES
-from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import model_text_step
+from planner.speed.estimator.image_fit import OF_IMAGES
+from planner.speed.estimator.text_estimator import OF_TEXT, fitted
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from tests.bundled import image_rows, owned_catalog, text_rows
@@ -118,10 +117,10 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
     )  # fmt: skip
     (found,) = explain_plan(asked, catalog, nothing).options
     fit, label = fitted(catalog.calibration), [labels_of(accelerator, "llama3-8b")]
-    before = model_text_step(fit, from_rows([config]), label)[0]
+    before = OF_TEXT.log_step(fit, from_rows([config]), label)[0]
     for constant in found.constants[:3]:
         moved = replace(fit, constants=fit.constants | {constant.name: constant.value * 1.01})
-        change = float((model_text_step(moved, from_rows([config]), label)[0] - before)[0]) / np.log(1.01)
+        change = float((OF_TEXT.log_step(moved, from_rows([config]), label)[0] - before)[0]) / np.log(1.01)
         assert constant.percent_per_percent == pytest.approx(change, abs=0.01)
 
 
@@ -221,7 +220,7 @@ def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> 
     """The formula of a part gives its seconds from its inputs, before `times` (hidden work) and the correction."""
     whole = {option: explained(catalog, option) for option in (MODELLED, MEASURED)} | {"images": of_images(catalog)}
     for name, option in whole.items():
-        assert {part.name for part in option.parts} <= (IMAGE_PLACES if name == "images" else TEXT_PLACES).keys()
+        assert {part.name for part in option.parts} <= (OF_IMAGES if name == "images" else OF_TEXT).places.keys()
         assert option.correction is not None
         for part in option.parts:
             if part.times is not None:

@@ -13,8 +13,7 @@ from planner.adapters.evidence import read_calibration
 from planner.speed.calibration.anchors import Cell, draw_anchors, informative_anchors, most_informative
 from planner.speed.estimator.expected_error import NOISE, PART_ERROR, KnownLabels
 from planner.speed.estimator.own_runs import UpdatePoints, covariance, update
-from planner.speed.estimator.text_estimator import fitted, model_text
-from planner.speed.estimator.text_fit import text_sample
+from planner.speed.estimator.text_estimator import OF_TEXT, fitted
 from planner.speed.physics.observation import Labels, Observation
 from tests.bundled import text_rows
 
@@ -26,8 +25,8 @@ def evidence() -> list[Observation]:
 
 
 def place_of(rows: list[Observation]) -> UpdatePoints:
-    data, calibration = text_sample(rows), read_calibration()
-    return model_text(fitted(calibration), data.configs, data.labels, KnownLabels.of(calibration)).place
+    data, calibration = OF_TEXT.sample(rows), read_calibration()
+    return OF_TEXT.modelled(fitted(calibration), data.configs, data.labels, KnownLabels.of(calibration)).place
 
 
 def line(positions: list[float]) -> UpdatePoints:

@@ -11,7 +11,8 @@ import pytest
 from planner.adapters.evidence import read_calibration
 from planner.speed.calibration.accuracy import train_text_folds
 from planner.speed.calibration.text_calibration import fingerprint, refitted
-from planner.speed.estimator.text_fit import TextProblem, fit_text, model_text_step, prior_text_fit, text_sample
+from planner.speed.estimator.text_estimator import OF_TEXT
+from planner.speed.estimator.text_fit import TextProblem
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.step import step_seconds
@@ -28,9 +29,9 @@ def evidence() -> list[Observation]:
 def made_up(evidence: list[Observation], **constants: float) -> list[Observation]:
     """Return the bundled configurations with the rates of the physics under other constants, and noise of 2 %."""
     configs = from_rows([row.config for row in evidence])
-    values = prior_text_fit().constants | constants
+    values = TextProblem(OF_TEXT.sample([])).prior.constants | constants
     rng = np.random.default_rng(7)
-    rates = configs.tokens_per_step / configs.gpus / step_seconds(configs, values)
+    rates = configs.units_per_step / configs.gpus / step_seconds(configs, values)
     rates = rates * np.exp(rng.normal(0, NOISE, len(rates)))
     return [replace(row, tokens_per_s_per_gpu=float(rate)) for row, rate in zip(evidence, rates, strict=True)]
 
@@ -39,16 +40,16 @@ def made_up(evidence: list[Observation], **constants: float) -> list[Observation
 def test_the_fit_finds_the_constants_that_made_its_data(evidence: list[Observation]) -> None:
     truth = {"gemm_ampere": 0.65, "gemm_hopper": 0.6}
     rows = made_up(evidence, **truth)
-    found = fit_text(text_sample(rows))
+    found = OF_TEXT.fit(OF_TEXT.sample(rows))
     for name, value in truth.items():
         assert found.constants[name] == pytest.approx(value, rel=0.15), name
-    data = text_sample(rows)
-    missed = data.log_seconds - model_text_step(found, data.configs, data.labels)[0]
+    data = OF_TEXT.sample(rows)
+    missed = data.log_seconds - OF_TEXT.log_step(found, data.configs, data.labels)[0]
     assert float(np.median(np.abs(missed))) < 2 * NOISE
 
 
 def test_without_evidence_the_priors_stand() -> None:
-    assert fit_text(text_sample([])) == prior_text_fit()
+    assert OF_TEXT.fit(OF_TEXT.sample([])) == TextProblem(OF_TEXT.sample([])).prior
 
 
 def test_other_rows_or_another_speed_have_another_fingerprint(evidence: list[Observation]) -> None:
@@ -69,31 +70,31 @@ def test_other_rows_or_another_speed_have_another_fingerprint(evidence: list[Obs
 def test_a_framework_takes_its_own_time_for_launches(
     evidence: list[Observation], known: dict[str, float], dense: float, mixtures: float
 ) -> None:
-    data = text_sample([row for row in evidence if row.labels.framework == "megatron"])
+    data = OF_TEXT.sample([row for row in evidence if row.labels.framework == "megatron"])
     mixture = data.configs.experts > 1
     assert 0 < mixture.sum() < len(mixture)
-    nothing = prior_text_fit()
+    nothing = TextProblem(OF_TEXT.sample([])).prior
     found = replace(nothing, effects=nothing.effects | {"host": known})
     scale = np.exp(np.where(mixture, mixtures, dense))
-    seconds = step_seconds(data.configs.replaced(host_scale=scale), nothing.constants)
-    np.testing.assert_allclose(model_text_step(found, data.configs, data.labels)[0], np.log(seconds), rtol=1e-12)
+    seconds = step_seconds(replace(data.configs, host_scale=scale), nothing.constants)
+    np.testing.assert_allclose(OF_TEXT.log_step(found, data.configs, data.labels)[0], np.log(seconds), rtol=1e-12)
 
 
 def test_the_fit_and_the_prediction_read_effects_alike(evidence: list[Observation]) -> None:
     """A residual of the fit is the error of the prediction, for any effects."""
-    data = text_sample(evidence[::5])
+    data = OF_TEXT.sample(evidence[::5])
     problem = TextProblem(data)
-    start = problem.state_of(prior_text_fit())
+    start = problem.state_of(TextProblem(OF_TEXT.sample([])).prior)
     state = start + np.random.default_rng(1).normal(0, 0.1, len(start))
-    missed = data.log_seconds - model_text_step(problem.fit_of(state), data.configs, data.labels)[0]
+    missed = data.log_seconds - OF_TEXT.log_step(problem.fit_of(state), data.configs, data.labels)[0]
     np.testing.assert_allclose(problem.residual(state), missed, atol=1e-12)
 
 
 def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: list[Observation]) -> None:
     """Twelve shares of the peak are moved together, and one by one."""
     few = [row for number, row in enumerate(evidence) if number % 20 == 0]
-    problem = TextProblem(text_sample(few))
-    state = problem.state_of(prior_text_fit())
+    problem = TextProblem(OF_TEXT.sample(few))
+    state = problem.state_of(TextProblem(OF_TEXT.sample([])).prior)
     together = problem.jacobian(state)
     problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
     np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)

@@ -15,7 +15,7 @@ from planner.model.answer.reason import Reason
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from tests.bundled import bundled_catalog
@@ -67,7 +67,7 @@ def grid() -> tuple[dict[Key, dict[str, float]], dict[Key, float]]:
                             configs[accelerator.id, network, batch, count, framework] = found
     labels = [labels_of(catalog.accelerators[key[0]], key[1], key[4]) for key in configs]
     assert catalog.calibration is not None
-    rates = estimate_text(from_rows(list(configs.values())), labels, catalog.calibration, own=())
+    rates = OF_TEXT.estimate(from_rows(list(configs.values())), labels, catalog.calibration, own=())
     totals = {
         key: float(rate) * key[3] for key, rate in zip(configs, rates.tokens_per_s_per_gpu, strict=True)
     }  # fmt: skip

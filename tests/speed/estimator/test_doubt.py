@@ -10,7 +10,7 @@ import pytest
 
 from planner.adapters.evidence import read_calibration
 from planner.speed.estimator.doubt import GRID, count_nearby_sources, doubt, doubt_with_own_runs, points_of
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Labels
 from tests.bundled import text_rows
@@ -66,7 +66,7 @@ def test_settings_are_kept_on_a_grid_each_once() -> None:
 def test_a_vague_row_s_range_is_wider_and_its_value_the_same() -> None:
     row, calibration = text_rows()[0], read_calibration()
     stated, vague = (
-        estimate_text(from_rows([row.config]), [replace(row.labels, source="-", left_open=left_open)], calibration)
+        OF_TEXT.estimate(from_rows([row.config]), [replace(row.labels, source="-", left_open=left_open)], calibration)
         for left_open in (0, 2)
     )
     assert stated.tokens_per_s_per_gpu[0] == vague.tokens_per_s_per_gpu[0]
@@ -77,8 +77,8 @@ def test_a_vague_row_s_range_is_wider_and_its_value_the_same() -> None:
 def test_nearby_evidence_narrows_an_estimate() -> None:
     row, calibration = text_rows()[0], read_calibration()
     label = replace(row.labels, source="-")
-    near = estimate_text(from_rows([row.config]), [label], calibration)
-    far = estimate_text(from_rows([row.config]), [label], calibration.model_copy(update={"points": {}}))
+    near = OF_TEXT.estimate(from_rows([row.config]), [label], calibration)
+    far = OF_TEXT.estimate(from_rows([row.config]), [label], calibration.model_copy(update={"points": {}}))
     assert near.nearby_sources[0] > 0
     assert near.tokens_per_s_per_gpu[0] == far.tokens_per_s_per_gpu[0]
     narrower = math.log(near.high_90[0] / near.low_90[0]) / math.log(far.high_90[0] / far.low_90[0])
@@ -88,12 +88,12 @@ def test_nearby_evidence_narrows_an_estimate() -> None:
 def test_own_runs_widen_no_range_unless_the_site_is_odd() -> None:
     row, calibration = text_rows()[0], read_calibration()
     label = replace(row.labels, source="a site")
-    blind = estimate_text(from_rows([row.config]), [label], calibration)
+    blind = OF_TEXT.estimate(from_rows([row.config]), [label], calibration)
     as_expected = replace(row, labels=label, tokens_per_s_per_gpu=float(blind.tokens_per_s_per_gpu[0]))
     odd = replace(as_expected, tokens_per_s_per_gpu=as_expected.tokens_per_s_per_gpu / 8)
     asked = from_rows([row.config | {"micro_batch": 2 * row.config["micro_batch"]}])
     blind, seeing, surprised = (
-        estimate_text(asked, [label], calibration, own=own) for own in ((), (as_expected,), (odd,))
+        OF_TEXT.estimate(asked, [label], calibration, own=own) for own in ((), (as_expected,), (odd,))
     )
     widths = [math.log(found.high_90[0] / found.low_90[0]) for found in (blind, seeing, surprised)]
     assert widths[1] <= widths[0]

@@ -18,7 +18,7 @@ from planner.model.network.workload import Checkpointing, Precision, Split, Stra
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.expected_error import groups_with_own_runs
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.parameters import PARAMETERS
@@ -208,7 +208,7 @@ def test_shares_of_the_parts_are_those_of_a_whole(config: dict[str, float]) -> N
 def test_ranges_hold_their_value_and_the_wider_holds_the_narrower(configs: list[dict[str, float]]) -> None:
     catalog = load_once()
     labels = [labels_of(catalog.accelerators["H100-SXM"], "any")] * len(configs)
-    found = estimate_text(from_rows(configs), labels, calibration())
+    found = OF_TEXT.estimate(from_rows(configs), labels, calibration())
     assert np.all(found.low_90 <= found.low_80)
     assert np.all(found.low_80 < found.tokens_per_s_per_gpu)
     assert np.all(found.tokens_per_s_per_gpu < found.high_80)
@@ -220,8 +220,8 @@ def test_ranges_hold_their_value_and_the_wider_holds_the_narrower(configs: list[
 @settings(max_examples=20, deadline=None)
 def test_many_at_once_are_the_same_as_one_by_one(configs: list[dict[str, float]]) -> None:
     label = labels_of(load_once().accelerators["A100-40GB-SXM"], "any")
-    together = estimate_text(from_rows(configs), [label] * len(configs), calibration())
-    alone = [estimate_text(from_rows([config]), [label], calibration()).high_90[0] for config in configs]
+    together = OF_TEXT.estimate(from_rows(configs), [label] * len(configs), calibration())
+    alone = [OF_TEXT.estimate(from_rows([config]), [label], calibration()).high_90[0] for config in configs]
     assert together.high_90 == pytest.approx(alone)
 
 
@@ -231,9 +231,9 @@ def test_a_measured_configuration_is_given_back(config: dict[str, float], factor
     """A plausible measurement is returned within 3 %."""
     label = labels_of(load_once().accelerators["H100-SXM"], "any")
     configs = from_rows([config])
-    blind = float(estimate_text(configs, [label], calibration()).tokens_per_s_per_gpu[0])
+    blind = float(OF_TEXT.estimate(configs, [label], calibration()).tokens_per_s_per_gpu[0])
     run = Observation("mine", config, label, blind * factor, 1.0)
-    seeing = estimate_text(configs, [label], calibration(), own=[run])
+    seeing = OF_TEXT.estimate(configs, [label], calibration(), own=[run])
     assert float(seeing.tokens_per_s_per_gpu[0]) == pytest.approx(blind * factor, rel=0.03)
     assert seeing.groups == groups_with_own_runs(configs)
 
@@ -243,11 +243,11 @@ def test_a_machine_far_slower_than_believed_is_believed_in_part_and_more_by_ever
     label = labels_of(load_once().accelerators["H100-SXM"], "any")
     rows = [small_config() | {"micro_batch": float(count)} for count in (1, 2, 4, 8)]
     configs = from_rows(rows)
-    blind = estimate_text(configs, [label] * 4, calibration()).tokens_per_s_per_gpu
+    blind = OF_TEXT.estimate(configs, [label] * 4, calibration()).tokens_per_s_per_gpu
     runs = [Observation(str(n), row, label, float(blind[n]) * 0.1, 1.0) for n, row in enumerate(rows[:3])]
     asked = from_rows(rows[3:])
     left = [
-        float(estimate_text(asked, [label], calibration(), own=runs[:count]).tokens_per_s_per_gpu[0] / blind[3])
+        float(OF_TEXT.estimate(asked, [label], calibration(), own=runs[:count]).tokens_per_s_per_gpu[0] / blind[3])
         for count in (1, 2, 3)
     ]
     assert 0.1 < left[2] < left[1] < left[0] < 0.8

@@ -11,7 +11,7 @@ from planner.model.answer.reason import Reason
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from tests.bundled import bundled_catalog
@@ -72,7 +72,7 @@ def grid() -> tuple[dict[LawCase, dict[str, float]], dict[LawCase, float]]:
                         if not isinstance(found, Reason):
                             configs[LawCase(accelerator.id, network, framework, seq_len, precision)] = found
     labels = [labels_of(catalog.accelerators[case.accelerator], case.network, case.framework) for case in configs]
-    rates = estimate_text(from_rows(list(configs.values())), labels, catalog.calibration, own=())
+    rates = OF_TEXT.estimate(from_rows(list(configs.values())), labels, catalog.calibration, own=())
     each = zip(configs, rates.tokens_per_s_per_gpu, strict=True)
     return configs, {case: case.seq_len / float(rate) for case, rate in each}
 

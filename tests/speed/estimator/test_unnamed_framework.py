@@ -15,7 +15,7 @@ from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import PYTORCH, XLA, stack_of
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.expected_error import FEW_ROWS
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics import kernels
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Labels
@@ -50,7 +50,7 @@ def planned(machine: str, framework: str | None) -> tuple[dict[str, float], Labe
 def rates(config: dict[str, float], labels: Sequence[Labels]) -> list[float]:
     calibration = bundled_catalog().calibration
     assert calibration is not None
-    found = estimate_text(from_rows([config] * len(labels)), labels, calibration, own=())
+    found = OF_TEXT.estimate(from_rows([config] * len(labels)), labels, calibration, own=())
     return [float(rate) for rate in found.tokens_per_s_per_gpu]
 
 

@@ -12,11 +12,12 @@ from planner.adapters.bundled_tables import read_image_networks
 from planner.adapters.catalog import accelerator_aliases
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
-from planner.speed.calibration.accuracy import predict_image_rows, train_image_folds
+from planner.speed.calibration.accuracy import train_image_folds
 from planner.speed.calibration.image_calibration import fit_image_calibration
+from planner.speed.calibration.scored_rows import predict_folds
 from planner.speed.calibration.text_calibration import fingerprint
 from planner.speed.estimator.fit_sample import Fit
-from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
+from planner.speed.estimator.image_fit import OF_IMAGES, ImageSample
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.published.accuracy import shipped_image_calibration
@@ -94,19 +95,21 @@ def test_the_shipped_calibration_was_made_of_the_shipped_rows() -> None:
 
 
 def test_the_fit_finds_the_constants_that_made_its_data() -> None:
-    truth = prior_image_fit().constants | {"conv_ampere": 0.5, "transposed": 1.5}
+    truth = OF_IMAGES.problem(OF_IMAGES.sample([])).prior.constants | {"conv_ampere": 0.5, "transposed": 1.5}
     rows = image_rows()[::8]
-    data = image_sample(rows)
-    made, _ = model_image_step(Fit(truth, prior_image_fit().effects), data.configs, data.labels)
+    data = OF_IMAGES.sample(rows)
+    made, _ = OF_IMAGES.log_step(
+        Fit(truth, OF_IMAGES.problem(OF_IMAGES.sample([])).prior.effects), data.configs, data.labels
+    )
     noise = np.random.default_rng(7).normal(0, 0.02, len(rows))
-    found = fit_images(ImageSample(data.configs, data.labels, made + noise))
+    found = OF_IMAGES.fit(ImageSample(data.configs, data.labels, made + noise))
     assert found.constants["conv_ampere"] == pytest.approx(0.5, rel=0.12)
     assert found.constants["transposed"] == pytest.approx(1.5, rel=0.15)
 
 
 def test_without_evidence_the_priors_stand() -> None:
     assert fit_image_calibration([], today=shipped_image_calibration().made_on, ranges=False).constants == {
-        name: pytest.approx(value) for name, value in prior_image_fit().constants.items()
+        name: pytest.approx(value) for name, value in OF_IMAGES.problem(OF_IMAGES.sample([])).prior.constants.items()
     }
 
 
@@ -126,7 +129,7 @@ def blind() -> dict[str, tuple[float, float, float, float]]:
     folds = train_image_folds(asked, trained_on, calibration, leave_out=None, today=calibration.made_on)
     return {
         row.observation.id: (row.observation.tokens_per_s_per_gpu, row.predicted, row.low_90, row.high_90)
-        for row in predict_image_rows(asked, folds, anchors=0)
+        for row in predict_folds(asked, folds, anchors=0)
     }
 
 

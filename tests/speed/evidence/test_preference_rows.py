@@ -11,7 +11,7 @@ from planner.adapters.workspace import catalogs_dir
 from planner.duration.practice import factors
 from planner.model.evidence.measurement import Measurement
 from planner.model.evidence.whole_training import TrainingKind
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.use_cases.published.evidence import observations_of
@@ -51,7 +51,7 @@ def test_a_rate_of_pairs_is_tokens_of_both_answers() -> None:
 
 def ratio_and_width(row: Measurement, observation: Observation) -> tuple[float, float]:
     """Return predicted / measured rate of a whole training, and the factor by which its range extends either way."""
-    guess = estimate_text(from_rows([observation.config]), [observation.labels], read_calibration())
+    guess = OF_TEXT.estimate(from_rows([observation.config]), [observation.labels], read_calibration())
     practice = bundled_catalog().practice
     assert practice is not None
     stretch, _ = factors(practice, TrainingKind.FULL if "full" in row.method else TrainingKind.LORA)

@@ -162,12 +162,10 @@ def test_eager_logits_are_three_fp32_copies() -> None:
 def test_the_pieces_of_a_loss_add_up_the_heads_gradient_in_fp32() -> None:
     architecture, _ = network("llama3-8b")
     alive_mib = 2 * 2_004 + 1_002  # fp32 sum, new fp32 gradient, the same in bf16
-    counted = head_gradient_bytes(
-        architecture,
-        strategy=Strategy.DDP,
-        precision=Precision.BF16,
-        trainer=benchmark_trainer(compiled=True, loss_chunks=8),
+    training = TrainingSetup(
+        workload="llama3-8b", network=architecture, strategy=Strategy.DDP, precision=Precision.BF16
     )
+    counted = head_gradient_bytes(training, benchmark_trainer(compiled=True, loss_chunks=8))
     assert counted == pytest.approx(alive_mib * MIB, rel=1e-3)
 
 

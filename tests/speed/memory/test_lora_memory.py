@@ -46,6 +46,10 @@ def test_the_trained_parameters_by_hand(adapters, expected):
     assert adapter_parameters(SMALL, adapters) == expected
 
 
+def _training(strategy: Strategy, adapters: Adapters) -> TrainingSetup:
+    return TrainingSetup(workload="small", network=SMALL, strategy=strategy, adapters=adapters)
+
+
 @pytest.mark.parametrize(
     ("strategy", "devices", "frozen", "trained"),
     [
@@ -59,7 +63,7 @@ def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, froz
     """Embedding and head 2 x 100 x 8, three layers of 2 x 8 x 8 + 2 x 8 x 4 + 3 x 8 x 16 + 2 x 8, a norm of 8; fp32."""
     parameters = 2 * 800 + 3 * (128 + 64 + 384 + 16) + 8
     expected = frozen * parameters + trained * 168
-    counted = device_states(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE)
+    counted = device_states(_training(strategy, QUERY_VALUE), devices=devices)
     assert counted.after_backward == pytest.approx(expected)
 
 
@@ -78,7 +82,7 @@ def test_frozen_weights_in_their_own_format(frozen, strategy, shards):
     bytes_per_map_weight = {FrozenFormat.SIXTEEN_BIT: 2.0, FrozenFormat.NF4: 0.5 + 4 / 64}[frozen]
     trained = {Strategy.DDP: 16, Strategy.FSDP2: 16 / 4, Strategy.ZERO2: 2 + 14 / 4, Strategy.ZERO3: 16 / 4}[strategy]
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
-    counted = device_states(SMALL, strategy=strategy, devices=4, adapters=adapters)
+    counted = device_states(_training(strategy, adapters), devices=4)
     assert counted.after_backward == pytest.approx((bytes_per_map_weight * maps + 2 * rest) / shards + trained * 168)
 
 
@@ -91,21 +95,20 @@ def test_frozen_weights_in_their_own_format(frozen, strategy, shards):
 )
 def test_second_copies_of_frozen_weights(frozen, expected):
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
-    bucket = buffer_bytes(SMALL, strategy=Strategy.ZERO2, precision=Precision.BF16, adapters=adapters)
+    bucket = buffer_bytes(_training(Strategy.ZERO2, adapters))
     assert bucket == expected + 2 * 168, "a bucket is not larger than the trained parameters"
-    assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
+    assert buffer_bytes(_training(Strategy.DDP, adapters)) == expected
 
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2])
 def test_materialized_weights_are_added_under_every_strategy(strategy):
     """Query 8 x 8 and value 8 x 4 of three layers at 16 bit: LoHa needs 576 bytes more than LoRA."""
-    how = {"strategy": strategy, "precision": Precision.BF16, "checkpointing": Checkpointing.NONE}
     both = []
     for adapters in (QUERY_VALUE, LOHA):
         same = adapters.model_copy(update={"frozen": FrozenFormat.SIXTEEN_BIT})
         trained = 2 * min(trained_parameters(SMALL, same), 5e8)
         buckets = {Strategy.ZERO2: trained, Strategy.ZERO3: 2 * trained}.get(strategy, 0)
-        both.append(buffer_bytes(SMALL, adapters=same, **how) - buckets)
+        both.append(buffer_bytes(_training(strategy, same)) - buckets)
     assert both[1] - both[0] == pytest.approx(3 * 2 * (64 + 32))
 
 

@@ -81,14 +81,14 @@ def test_int8_weights_are_expanded_one_map_at_a_time():
     """One of seven maps of a layer with 218,103,808 weights is expanded to 16 bit; at 4 bits, two whole layers are."""
     frozen = {kind: Adapters(frozen=kind) for kind in FrozenFormat}
     sizes = {
-        kind: buffer_bytes(network(), strategy=Strategy.DDP, precision="bf16", adapters=adapters)
+        kind: buffer_bytes(TrainingSetup(workload=LLAMA, network=network(), adapters=adapters))
         for kind, adapters in frozen.items()
     }
     assert sizes[FrozenFormat.INT8] - sizes[FrozenFormat.SIXTEEN_BIT] == pytest.approx(2 * 218_103_808 / 7)
     assert sizes[FrozenFormat.NF4] - sizes[FrozenFormat.SIXTEEN_BIT] == pytest.approx(2 * 2 * 218_103_808)
     trainer = TrainerSettings().trainer
     wide = [
-        has_wide_stream(Strategy.DDP, precision="bf16", adapters=adapters, trainer=trainer)
+        has_wide_stream(TrainingSetup(workload=LLAMA, network=network(), adapters=adapters), trainer)
         for adapters in frozen.values()
     ]
     assert wide == [False, True, True], "norms in fp32 beside 8 and 4 bits (peft's prepare_model_for_kbit_training)"

@@ -10,8 +10,7 @@ from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import model_text_step
+from planner.speed.estimator.text_estimator import OF_TEXT, fitted
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.parameters import ABSENT
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -105,7 +104,7 @@ def modelled(config: dict[str, float]) -> float:
     catalog = bundled_catalog()
     assert catalog.calibration is not None
     labels = labels_of(catalog.accelerators["H100-SXM"], "any")
-    return float(np.exp(model_text_step(fitted(catalog.calibration), from_rows([config]), [labels])[0][0]))
+    return float(np.exp(OF_TEXT.log_step(fitted(catalog.calibration), from_rows([config]), [labels])[0][0]))
 
 
 @pytest.mark.parametrize("strategy", RECORDED)

@@ -18,7 +18,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.image_fit import estimate_images
+from planner.speed.estimator.image_fit import OF_IMAGES
 from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_step import counted_bytes, image_step
 from planner.speed.physics.observation import Labels, Observation
@@ -178,7 +178,7 @@ def test_a_resnet_50_moves_what_its_layer_table_says() -> None:
 @settings(max_examples=15, deadline=None)
 def test_ranges_hold_their_value_and_the_wider_holds_the_narrower(many: list[Described]) -> None:
     label = labels_of(load_once().accelerators["H100-SXM"], "anything")
-    found = estimate_images(gather(many), [label] * len(many), calibration())
+    found = OF_IMAGES.estimate(gather(many), [label] * len(many), calibration())
     for low, high in ((found.low_80, found.high_80), (found.low_90, found.high_90)):
         assert (low <= found.tokens_per_s_per_gpu / 1.0199).all()
         assert (high >= found.tokens_per_s_per_gpu * 1.0199).all()
@@ -191,8 +191,8 @@ def test_a_run_of_one_s_own_is_reproduced_by_itself_and_narrows_the_range(rate: 
     training = described()
     label = labels_of(load_once().accelerators["A100-40GB-SXM"], "resnet50")
     run = Observation("mine", dict(training.facts), label, rate, 1.0, training.operators)
-    blind = estimate_images(gather([training]), [label], calibration())
-    seeing = estimate_images(gather([training]), [label], calibration(), own=[run])
+    blind = OF_IMAGES.estimate(gather([training]), [label], calibration())
+    seeing = OF_IMAGES.estimate(gather([training]), [label], calibration(), own=[run])
     value = float(seeing.tokens_per_s_per_gpu[0])
     assert abs(np.log(value / rate)) < max(0.05, 0.5 * abs(np.log(float(blind.tokens_per_s_per_gpu[0]) / rate)))
     assert seeing.high_90[0] / seeing.low_90[0] < blind.high_90[0] / blind.low_90[0]
@@ -208,7 +208,7 @@ def test_constants_stay_inside_their_bounds() -> None:
 def test_an_unknown_label_is_named_by_what_it_lacks() -> None:
     training = gather([described()])
     lacking = Labels("GTX-9999", "another", "a framework", "a lab", "resnet50")
-    assert estimate_images(training, [lacking], calibration()).groups == ("new generation",)
+    assert OF_IMAGES.estimate(training, [lacking], calibration()).groups == ("new generation",)
 
 
 def test_attention_in_windows_launches_two_kernels_more_than_plain_attention() -> None:

@@ -14,7 +14,7 @@ from planner.model.evidence.probe import KernelKind
 from planner.scenario.candidate import Candidate
 from planner.speed.estimator.expected_error import COMMON_VARIANCE, NOISE, KnownLabels
 from planner.speed.estimator.own_runs import UpdatePoints, covariance, update, with_learnt_transfer
-from planner.speed.estimator.text_estimator import model_rows, model_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.throughput.predict import predict
@@ -58,7 +58,7 @@ def config(workload: str) -> dict[str, float]:
 def places(simulated: SimulatedMachine, rows: list[Observation]) -> tuple[UpdatePoints, np.ndarray]:
     calibration = catalog().calibration
     assert calibration is not None
-    modelled = model_rows(simulated.fit, rows, KnownLabels.of(calibration))
+    modelled = OF_TEXT.modelled_rows(simulated.fit, rows, KnownLabels.of(calibration))
     return modelled.place, modelled.log_step
 
 
@@ -66,7 +66,7 @@ def true_log_step(simulated: SimulatedMachine, row: Observation) -> float:
     calibration = catalog().calibration
     assert calibration is not None
     known = KnownLabels.of(calibration)
-    return float(model_text(simulated.truth, from_rows([row.config]), [row.labels], known).log_step[0])
+    return float(OF_TEXT.modelled(simulated.truth, from_rows([row.config]), [row.labels], known).log_step[0])
 
 
 def kernels_and_errors(simulated: SimulatedMachine, errors: dict[str, float]) -> tuple[list[Observation], np.ndarray]:

@@ -16,7 +16,7 @@ from planner.network.flops import parameters, routed_parameters
 from planner.scenario.cluster import Cluster
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.text_estimator import estimate_text
+from planner.speed.estimator.text_estimator import OF_TEXT
 from planner.speed.memory.device_fit import usable_gib
 from planner.speed.physics.planned_text_config import planned_text_config
 from planner.speed.throughput import strategy_search
@@ -270,7 +270,7 @@ def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> N
     usual = search(question(), load_once().calibration)
 
     def least_sure_first(*asked, **rest):
-        guess = estimate_text(*asked, **rest)
+        guess = OF_TEXT.estimate(*asked, **rest)
         return guess._replace(cautious=1 / guess.tokens_per_s_per_gpu)
 
     monkeypatch.setattr(strategy_search, "estimate_text", least_sure_first)
