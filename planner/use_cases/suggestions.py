@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
+from planner.decide.campaign.chances import ranking_usd
 from planner.decide.options.display_name import named_beside
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.answer_plan import rank_alone
-from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm, ranking_usd
+from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm
 from planner.decide.recommend.wording import SURELY_FITS, duration_text, usd_text
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument

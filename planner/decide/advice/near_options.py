@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from planner.decide.advice.case import Case
-from planner.decide.campaign.chances import hours_to
+from planner.decide.campaign.chances import hours_to, ranking_usd
 from planner.decide.limits import lasting_refusals
-from planner.decide.recommend.rank import hours_of, ranked, ranking_usd
+from planner.decide.recommend.rank import hours_of, ranked
 from planner.model.answer.option_estimate import CampaignOption
 
 FIRST = 20

@@ -81,6 +81,16 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
     return max(0.0, Calendar.of(limits, today=today).end_of(limits.deadline))
 
 
+def ranking_usd(option: CampaignOption) -> float:
+    """Return the cost by which options are ranked, in USD: the remaining payment at the confidence, less resale.
+
+    The cost of waiting for the end is added if the plan states one.
+    """
+    assert option.usd_confident is not None, "it is comparable"
+    back = option.taken_off_usd.low if option.taken_off_usd else 0.0
+    return max(0.0, option.usd_confident - back) + option.waiting_usd
+
+
 def _drawn_days(option: CampaignOption, outcomes: Outcomes, calendar: Calendar) -> dict[str, date]:
     """Return the likely days on which an option behind a queue is available and done: by the median of the samples.
 

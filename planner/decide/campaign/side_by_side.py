@@ -1,26 +1,33 @@
-"""Run a campaign on one option: trainings one after another, or several at once if a limit is missed otherwise."""
+"""Choose how many trainings of a campaign run at once on one option."""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from enum import Enum
 from typing import NamedTuple
 
 from planner.decide.campaign.campaign import campaign_option
-from planner.decide.campaign.chances import hours_to, with_chances
+from planner.decide.campaign.chances import hours_to, ranking_usd, with_chances
+from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.limits import MachineTerms, against, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.owning.acquisition import Hold
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.quantity import Quantity
 
 MORE = 3
 """Number of smallest counts that keep the deadline which are tried, as one of them may keep the budget too."""
+COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64)
+"""Numbers of trainings at once of which the cheapest is taken."""
+CLEARLY = 0.02
+"""Share of a cost by which another number at once must be cheaper to be taken."""
 
 
 class Hurry(Enum):
@@ -29,6 +36,7 @@ class Hurry(Enum):
     DEADLINE = "to keep the deadline"
     BOTH = "to keep deadline and budget together"
     CREDITS = "to end before credits expire"
+    COST = "to cost less"
 
 
 class OptionAlone(NamedTuple):
@@ -51,9 +59,13 @@ def option_alone(
 ) -> OptionAlone:
     """Run the plan's campaign on an option alone, with its chances.
 
-    If one training after another misses the deadline, and the plan does not state `at_once`, the fewest trainings at
-    once that keep the limits are taken; else the fewest that keep the deadline; else as many as allowed. They count
-    only if they make it more likely to keep the limits. Credits that expire too early for the budget are treated alike.
+    The plan may state `at_once`. Otherwise it is `sets_at_once`, unless
+
+    - one training after another misses the deadline: then the fewest that keep the limits, else the fewest that keep
+      the deadline, else as many as allowed. They count only if they make it more likely to keep the limits. Credits
+      that expire too early for the budget are treated alike.
+    - the cost depends on how many run at once (`_cost_depends`): then the number with the lowest cost at the confidence
+      of those that keep the limits.
     """
 
     def run(asked: CampaignLimits) -> CampaignOption:
@@ -61,15 +73,31 @@ def option_alone(
         return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
     as_asked = run(limits)
-    hurry = _hurry(estimated, as_asked, limits, today=today)
-    if hurry is None:
+    if not may_vary(estimated, as_asked, limits, today=today):
         return OptionAlone(_named(as_asked, limits.runs), None)
-    most, known = _most_at_once(estimated, as_asked, limits), dict[int, CampaignOption]()
+    most, known = most_at_once(estimated, as_asked, limits), {as_asked.at_once: as_asked}
 
     def at_once(sets: int) -> CampaignOption:
         if sets not in known:
             known[sets] = run(limits.model_copy(update={"at_once": sets}))
         return known[sets]
+
+    best, hurry = as_asked, None
+    why = _missed(as_asked, limits) if as_asked.at_once < most else None
+    if why is not None:
+        sooner = _fewest(at_once, most)
+        if (sooner.chance_both or 0.0) > (as_asked.chance_both or 0.0):
+            best, hurry = sooner, why
+    if limits.prefer is not Prefer.TIME and _cost_depends(estimated, as_asked):
+        cheaper = _cheapest(at_once, most, best)
+        if cheaper is not best:
+            hurry = hurry or (Hurry.COST if cheaper.at_once > as_asked.at_once else None)
+            best = cheaper
+    return OptionAlone(_named(best, limits.runs), hurry)
+
+
+def _fewest(at_once: Callable[[int], CampaignOption], most: int) -> CampaignOption:
+    """Return the campaign with the fewest trainings at once that keep the limits, else the deadline, else with most."""
 
     def is_soon_enough(sets: int) -> bool:
         option = at_once(sets)
@@ -77,10 +105,20 @@ def option_alone(
 
     fewest = bisect_left(range(most + 1), True, lo=2, hi=most, key=is_soon_enough)
     near = range(fewest, min(fewest + MORE, most + 1))
-    found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
-    if (found.chance_both or 0.0) <= (as_asked.chance_both or 0.0):
-        return OptionAlone(_named(as_asked, limits.runs), None)
-    return OptionAlone(_named(found, limits.runs), hurry)
+    return next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
+
+
+def _cheapest(at_once: Callable[[int], CampaignOption], most: int, best: CampaignOption) -> CampaignOption:
+    """Return the cheapest campaign at the confidence that keeps the limits.
+
+    It is `best` if no other is clearly cheaper, and otherwise the one with the fewest trainings at once.
+    """
+    counts = (count for count in COUNTS if count <= most)
+    kept = [option for option in map(at_once, counts) if option.usd_confident is not None and _keeps_all(option)]
+    if best.usd_confident is not None and _keeps_all(best):
+        kept = [best, *kept]
+    least = min(map(ranking_usd, kept), default=0.0)
+    return next((option for option in kept if ranking_usd(option) * (1 - CLEARLY) <= least), best)
 
 
 def _named(option: CampaignOption, runs: int) -> CampaignOption:
@@ -104,22 +142,22 @@ def _has_credits(option: CampaignOption) -> bool:
     return option.cost_by_hours is not None and bool(option.cost_by_hours.credits)
 
 
-def _hurry(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
-    """Return why several trainings should run at once; None if one after another is enough, or the plan states it.
+def may_vary(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits, *, today: date) -> bool:
+    """Return whether another number at once may be tried: the plan does not state it, and the option is allowed.
 
-    A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise. Of machines
-    that were bought already there are no more than the plan says.
+    Of machines that were bought already there are no more than the plan says.
     """
     machine = estimated.candidate
-    if (
-        machine is None
-        or limits.at_once is not None
-        or machine.option.commitment_bought
-        or option.not_allowed is not None
-    ):
-        return None
-    if hours_to(limits, today=today) <= 0 or option.at_once >= _most_at_once(estimated, option, limits):
-        return None
+    if machine is None or limits.at_once is not None or machine.option.commitment_bought:
+        return False
+    return option.not_allowed is None and hours_to(limits, today=today) > 0
+
+
+def _missed(option: CampaignOption, limits: CampaignLimits) -> Hurry | None:
+    """Return why more trainings should run at once; None if the limits are kept, or more at once do not help.
+
+    A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise.
+    """
     if option.meets_deadline is False:
         return Hurry.DEADLINE
     if not option.meets_deadline:
@@ -129,7 +167,24 @@ def _hurry(estimated: EstimatedOption, option: CampaignOption, limits: CampaignL
     return Hurry.BOTH if option.keeps_both is False and limits.deadline is not None else None
 
 
-def _most_at_once(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits) -> int:
+def _cost_depends(estimated: EstimatedOption, option: CampaignOption) -> bool:
+    """Return whether the cost depends on how many trainings run at once.
+
+    It does if the price changes during the work, if credits expire before its end, and if each set of machines has a
+    term of its own.
+    """
+    end = option.hours_confident
+    if option.hold is not Hold.RENT or end is None:
+        return False
+    if any(start < end for start in estimated.price_changes):
+        return True
+    if option.cost_by_hours is not None and any(credit.hours < end for credit in option.cost_by_hours.credits):
+        return True
+    has_term = estimated.rates is not None and estimated.rates.terms.once
+    return option.at_once > 1 and (has_term or not math.isinf(held_hours(estimated)))
+
+
+def most_at_once(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits) -> int:
     """Return how many trainings may run at once."""
     candidate = estimated.candidate
     assert candidate is not None, "there is a hurry"

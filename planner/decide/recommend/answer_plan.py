@@ -6,10 +6,12 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from planner.decide.campaign.alone import Alone, each_alone
+from planner.decide.campaign.alone import Alone, each_alone, twice_at_once
 from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.may_mix import may_mix
+from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.row_notes import at_once_note
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.catalog import Catalog
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
     """Return the campaign on each option alone, as an answer."""
-    said = at_once_note(alone.options, alone.hurries, confidence=plan.campaign.confidence)
+    said = at_once_note(alone.options, alone.hurries, Phrases(alone.limits, plan.currency))
     return CampaignDocument(
         plan=plan.name,
         currency=plan.currency,
@@ -39,13 +41,27 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
     """
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
     if not may_mix(alone):
-        return _compared(plan, catalog, alone, today=today)
+        return _with_sooner(_compared(plan, catalog, alone, today=today), alone, catalog, today=today)
     from planner.decide.recommend.mix import best_mix, mix_beyond_budget, with_mix
 
     mix = best_mix(alone, catalog, today=today)
     kept = mix if mix is not None and mix.kept else None
     dear = mix_beyond_budget(plan, alone, catalog, today=today) if mix is None else None
-    return with_mix(_compared(plan, catalog, alone, today=today, mix=kept, dear_mix=dear), mix, alone.limits)
+    document = _compared(plan, catalog, alone, today=today, mix=kept, dear_mix=dear)
+    if mix is None:
+        return _with_sooner(document, alone, catalog, today=today)
+    return with_mix(document, mix, alone.limits)
+
+
+def _with_sooner(document: ComparisonDocument, alone: Alone, catalog: Catalog, *, today: date) -> ComparisonDocument:
+    """Return the answer with a first note on twice as many trainings at once, if that ends sooner and costs no more."""
+    options = zip(alone.estimated.options, alone.options, strict=True)
+    first = next((pair for pair in options if pair[1].id == document.recommended), None)
+    sooner = twice_at_once(*first, alone, catalog, today=today) if first is not None else None
+    if sooner is None or not is_feasible(sooner):
+        return document
+    note = f"sooner for about the same cost: {Phrases(alone.limits, alone.currency).short(sooner)}"
+    return document.model_copy(update={"notes": (note.removesuffix("."), *document.notes)})
 
 
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:

@@ -10,8 +10,9 @@ from datetime import date
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.bought_hours import AFTER_TERM
 from planner.cost.cloud.price_age import renewal
+from planner.decide.campaign.chances import ranking_usd
 from planner.decide.recommend.phrases import Phrases, joined
-from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranking_usd
+from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
 from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from planner.decide.campaign.alone import Alone
-from planner.decide.recommend.rank import is_feasible, is_paid_ahead, ranking_usd
+from planner.decide.campaign.chances import ranking_usd
+from planner.decide.recommend.rank import is_feasible, is_paid_ahead
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.campaign_limits import Prefer
 

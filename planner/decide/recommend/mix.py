@@ -8,7 +8,7 @@ from datetime import date
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone, each_alone
-from planner.decide.campaign.chances import hours_to
+from planner.decide.campaign.chances import hours_to, ranking_usd
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.feasible_plan import feasible_plan, plan_notes
@@ -18,7 +18,7 @@ from planner.decide.recommend.headline import SENTENCES
 from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
-from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
+from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked
 from planner.decide.recommend.wording import confidence_text, kept_and_asked, may_not_fit, name_of
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption

@@ -8,6 +8,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
+from planner.decide.campaign.chances import ranking_usd
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
 from planner.model.answer.option_estimate import CampaignOption
@@ -67,16 +68,6 @@ def chance_of(option: CampaignOption) -> float:
         return option.chance_both
     chances = (option.chance_deadline, option.chance_budget)
     return min((chance for chance in chances if chance is not None), default=1.0)
-
-
-def ranking_usd(option: CampaignOption) -> float:
-    """Return the cost by which options are ranked, in USD: the remaining payment at the confidence, less resale.
-
-    The cost of waiting for the end is added if the plan states one.
-    """
-    assert option.usd_confident is not None, "it is comparable"
-    back = option.taken_off_usd.low if option.taken_off_usd else 0.0
-    return max(0.0, option.usd_confident - back) + option.waiting_usd
 
 
 def hours_of(option: CampaignOption) -> float:

@@ -33,14 +33,12 @@ PAID_AHEAD = {PriceKind.CAPACITY_BLOCK: "the block", PriceKind.GRANT: "the grant
 """Names of what is paid ahead; of other kinds it is a term."""
 
 
-def at_once_note(
-    options: Sequence[CampaignOption], hurries: Sequence[Hurry | None], *, confidence: float
-) -> str | None:
-    """Return which options run several trainings at once to keep the limits, and why; None if none does."""
+def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | None], phrases: Phrases) -> str | None:
+    """Return which options run several trainings at once, and why; None if none does."""
     said = []
     for hurry in Hurry:
         kept = [
-            f"{name_of(option)} ({_kept_with(option, hurry, confidence)})"
+            f"{name_of(option)} ({_kept_with(option, hurry, phrases)})"
             for option, why in zip(options, hurries, strict=True)
             if why is hurry
         ]
@@ -51,8 +49,11 @@ def at_once_note(
     return "; ".join(said) or None
 
 
-def _kept_with(option: CampaignOption, hurry: Hurry, confidence: float) -> str:
-    """Return what becomes likely by several at once, and whether that is less than the plan asks for."""
+def _kept_with(option: CampaignOption, hurry: Hurry, phrases: Phrases) -> str:
+    """Return the cost with several at once, or what becomes likely and whether that is less than the plan asks for."""
+    if hurry is Hurry.COST:
+        return phrases.at_most(option)
+    confidence = phrases.limits.confidence
     what, chance = {
         Hurry.DEADLINE: ("in time", option.chance_deadline),
         Hurry.CREDITS: ("within the budget", option.chance_budget),

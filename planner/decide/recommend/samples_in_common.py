@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from planner.decide.recommend.rank import is_feasible, ranking_usd
+from planner.decide.campaign.chances import ranking_usd
+from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer

@@ -210,3 +210,31 @@ def test_unlike_runs_are_each_rounded_up_to_whole_hours():
     assert placed.campaign_usd is not None
     assert answer.options[0].campaign_usd.value == pytest.approx(230.0)
     assert placed.campaign_usd.value == pytest.approx(230.0)
+
+
+def test_runs_are_done_at_once_before_their_price_rises():
+    """120 h, of which a discount of half holds for 72: two at once end after 60 h. One would pay 48 h in full."""
+    half = HALF | {"valid_until": date(2026, 12, 3)}
+    answer = plans.compare(plan_of([P4D], runs=12, deadline=None), catalog_with(discounts=[half]), today=TODAY)
+    (option,) = answer.options
+    assert option.at_once == 2
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(120 * LISTED / 2, abs=0.01)
+    assert any(note.startswith("to cost less, several trainings run at once: AWS p4d") for note in answer.notes)
+
+
+def test_runs_are_done_at_once_before_credits_expire():
+    """1,000 USD last to 12-02: three at once end after 40 h and leave 200 of 1,200 USD to pay; two after 60 h, all."""
+    plan = plan_of([P4D | {"usd_per_hour": 10.0}], runs=12, deadline=None)
+    (option,) = plans.compare(plan, with_credit(1_000, date(2026, 12, 2)), today=TODAY).options
+    assert option.at_once == 3
+    assert option.usd_confident == pytest.approx(200, abs=0.01)
+
+
+def test_a_lease_by_the_month_is_taken_for_one_set_if_that_needs_fewer_months():
+    """1,900 h are three months of 730.5 h on one set, and four on the two that the quota allows."""
+    lease = P4D | {"usd_per_hour": 10.0, "price": "lease", "minimum_hours": 730.5, "quota": "2 machines"}
+    (option,) = plans.compare(plan_of([lease], runs=190, deadline=None), bundled_catalog(), today=TODAY).options
+    assert option.at_once == 1
+    assert option.campaign_usd is not None
+    assert option.campaign_usd.value == pytest.approx(3 * 730.5 * 10, abs=0.01)

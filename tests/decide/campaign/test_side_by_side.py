@@ -99,7 +99,8 @@ def test_a_term_is_not_bought_twice_if_the_budget_forbids_it():
     [
         pytest.param({}, 12, 4, id="by the hour: four at once cost the same"),
         pytest.param({"price": "savings_1y"}, 12, 1, id="120 h of 8,760: one term"),
-        pytest.param({"price": "savings_1y"}, 1000, 2, id="10,000 h: two terms"),
+        pytest.param({"price": "savings_1y"}, 1000, 1, id="10,000 h: 1,240 on demand cost less than a term"),
+        pytest.param({"price": "savings_1y"}, 1700, 2, id="17,000 h: two terms, one after another or at once"),
         pytest.param({"price": "savings_1y", "quota": "1 machines"}, 1000, 1, id="the quota holds one"),
         pytest.param(
             {"usd_per_hour": 10.0, "minimum_hours": 720.0}, 100, 1, id="1,000 h beyond a minimum of 720: by the hour"
@@ -142,3 +143,31 @@ def test_an_option_that_misses_only_the_budget_runs_one_after_another():
     )  # fmt: skip
     (option,) = plans.compare(plan, bundled_catalog(), today=date(2026, 11, 27)).options
     assert (option.meets_deadline, option.within_budget, option.at_once) == (True, False, 1)
+
+
+def test_twice_as_many_at_once_are_named_if_they_end_sooner():
+    """Ten runs of 10 h: two at once cost the same 1,000 USD and end after 50 h, with 12-03, instead of 12-05."""
+    answer = compared([P4D], runs=10, deadline=None)
+    assert answer.options[0].at_once == 1
+    assert answer.notes[0] == (
+        "sooner for about the same cost: AWS p4d, 8x A100, 2 at once, done by 2026-12-03, at most 1,000 USD"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "campaign"),
+    [
+        pytest.param(P4D, {"at_once": 1}, id="the plan states the number"),
+        pytest.param(P4D | {"quota": "1 machines"}, {}, id="the quota holds one"),
+        pytest.param(P4D, {"runs": 1}, id="one training"),
+        pytest.param(OWN, {}, id="owned"),
+        pytest.param(
+            {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "savings_1y"},
+            {},
+            id="two terms cost twice as much",
+        ),
+    ],
+)
+def test_twice_as_many_at_once_are_not_named(option, campaign):
+    answer = compared([option], **{"runs": 10, "deadline": None} | campaign)
+    assert not any("sooner" in note for note in answer.notes)

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from planner.decide.campaign.alone import each_alone
+from planner.decide.campaign.chances import ranking_usd
 from planner.decide.recommend.answer_plan import rank_alone
-from planner.decide.recommend.rank import TIE_FRACTION, TIE_OF_BUDGET, is_feasible, ranking_usd
+from planner.decide.recommend.rank import TIE_FRACTION, TIE_OF_BUDGET, is_feasible
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog

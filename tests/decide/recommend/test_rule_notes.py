@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from planner.decide.campaign.side_by_side import Hurry
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.row_notes import at_once_note
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer
@@ -115,5 +116,9 @@ def test_what_is_paid_ahead_names_what_makes_it_cheaper(hourly, limits, note):
     ],
 )
 def test_a_chance_below_the_confidence_is_said_to_be_so(chance, confidence, kept):
-    note = at_once_note([option("two", 10, 10, chance_deadline=chance)], [Hurry.DEADLINE], confidence=confidence)
+    note = at_once_note(
+        [option("two", 10, 10, chance_deadline=chance)],
+        [Hurry.DEADLINE],
+        Phrases(CampaignLimits(confidence=confidence)),
+    )
     assert note == f"to keep the deadline, several trainings run at once: two ({kept})"
