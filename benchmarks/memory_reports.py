@@ -224,8 +224,8 @@ def score_reports(found: Sequence[PredictedReport]) -> ReportScore:
     ran = [each for each in found if each.report.measured_as != "failed"]
     return ReportScore(
         peaks=len(peaks),
-        mean_error_pct=100 * sum(abs(each.error) for each in peaks) / len(peaks),
-        inside_pct=100 * sum(each.is_inside for each in peaks) / len(peaks),
+        mean_error_pct=100 * sum(abs(peak.error) for peak in peaks) / len(peaks),
+        inside_pct=100 * sum(peak.is_inside for peak in peaks) / len(peaks),
         failed=len(failed),
         failed_below_04=sum(each.chance < UNLIKELY for each in failed),
         ran=len(ran),

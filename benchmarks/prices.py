@@ -45,9 +45,9 @@ def main() -> None:
         adding, _ = timed(lambda: store.add(prices))
         ways: dict[str, Callable[[], Any]] = {
             "csv_alone": lambda: sum(1 for _ in csv.reader(path.open(encoding="utf-8"))),
-            "search": lambda: store.search(PriceSearch().beside(catalog))[0],
-            "search_eu": lambda: store.search(PriceSearch(regions=frozenset({"eu"})).beside(catalog))[0],
-            "search_available": lambda: store.search(PriceSearch(said_on=clock.today()).beside(catalog))[0],
+            "search": lambda: store.search(PriceSearch().for_catalog(catalog))[0],
+            "search_eu": lambda: store.search(PriceSearch(regions=frozenset({"eu"})).for_catalog(catalog))[0],
+            "search_available": lambda: store.search(PriceSearch(said_on=clock.today()).for_catalog(catalog))[0],
             "h100": lambda: store.current(h100),
             "everything": store.current,
         }

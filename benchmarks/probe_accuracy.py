@@ -117,9 +117,9 @@ class ProbeErrors:
         assert catalog.calibration is not None
         self._fit, self._known = fitted(catalog.calibration), KnownLabels.of(catalog.calibration)
 
-    def of(self, asked: Observation, known: Sequence[Observation]) -> tuple[float, float]:
+    def of(self, observation: Observation, known: Sequence[Observation]) -> tuple[float, float]:
         """Return the remaining error, and its expected standard deviation."""
-        place, errors = self._seen([asked])
+        place, errors = self._seen([observation])
         if not known:
             return float(errors[0]), float(place.expected[0])
         anchors, seen = self._seen(known)
@@ -132,9 +132,9 @@ class ProbeErrors:
         rates = np.array([row.tokens_per_s_per_gpu for row in rows])
         return modelled.place, np.log(configs.tokens_per_step / (rates * configs.gpus)) - modelled.log_step
 
-    def bound(self, asked: Observation) -> list[str]:
+    def bound(self, observation: Observation) -> list[str]:
         """Return which of attention, host and loss take a large share of a setting's step."""
-        shares = step(from_rows([asked.config]), self._fit.constants).shares
+        shares = step(from_rows([observation.config]), self._fit.constants).shares
         return [
             name for name, parts in BOUND_BY.items() if sum(float(shares[part][0]) for part in parts) >= BOUND_SHARE
         ]

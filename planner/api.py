@@ -112,13 +112,13 @@ def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False)
     `with_price_book` takes your own net prices from the workspace's price book. If no option meets the limits,
     `recommended` is None, and `headline` names the binding limit. Raises PlannerError for wrong input.
     """
-    asked, catalog = _asked(plan, home, with_price_book=with_price_book)
+    asked, catalog = _dated_plan_and_catalog(plan, home, with_price_book=with_price_book)
     return Comparison(plans.compare(asked.plan, catalog, today=asked.today), asked.assumed)
 
 
 def estimate(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Estimate:
     """Estimate time, cost and energy of one training on each option of a plan. Raises PlannerError for wrong input."""
-    asked, catalog = _asked(plan, home, with_price_book=with_price_book)
+    asked, catalog = _dated_plan_and_catalog(plan, home, with_price_book=with_price_book)
     return Estimate(plans.estimate(asked.plan, catalog, today=asked.today))
 
 
@@ -203,7 +203,7 @@ def prices(
     return Prices(document)
 
 
-def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedPlan, Catalog]:
+def _dated_plan_and_catalog(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[DatedPlan, Catalog]:
     """Return the plan as it is answered now, and the catalog for its answer."""
     if isinstance(plan, Mapping):
         asked = parse_model(Plan, {"schema_version": SCHEMA_VERSION, **plan}, where="the plan")

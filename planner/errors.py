@@ -22,7 +22,7 @@ EXIT_NOTHING_FEASIBLE = 3
 """Exit code of an answer without a feasible option. Its document names the binding limit and the nearest option."""
 EXIT_INTERRUPTED = 130
 LONGEST_LINE = 2_000
-"""Most characters of one line of a message, which may quote a file."""
+"""Largest number of characters of one line of a message, which may quote a file."""
 
 
 class PlannerError(Exception):
@@ -34,8 +34,8 @@ class PlannerError(Exception):
     def __init__(self, message: str, *, fix: str = "") -> None:
         from planner.redact import clean  # imported late, because commands without an error need no patterns
 
-        self.message = _of_bounded_lines(clean(message))
-        self.fix = _of_bounded_lines(clean(fix))
+        self.message = _with_bounded_lines(clean(message))
+        self.fix = _with_bounded_lines(clean(fix))
         super().__init__(self.message)
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class PlannerError(Exception):
         return {"schema_version": 1, "error": {"kind": self.kind, "message": self.message, "fix": self.fix}}
 
 
-def _of_bounded_lines(text: str) -> str:
+def _with_bounded_lines(text: str) -> str:
     """Shorten long lines of a text that quotes a file."""
     lines = (line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in text.split("\n"))
     return "\n".join(lines)

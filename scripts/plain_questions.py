@@ -95,38 +95,38 @@ def page() -> str:
     return "\n".join([*lines, *(_line(asked, published) for asked in QUESTIONS)]) + "\n"
 
 
-def answer(asked: PlainQuestion) -> OptionEstimate:
+def answer(question: PlainQuestion) -> OptionEstimate:
     """Return the planner's estimate."""
-    workload: dict[str, Any] = {"ref": asked.network} | ({} if asked.seq_len is None else {"seq_len": asked.seq_len})
-    work = {"tokens": 1e9} if asked.seq_len else {"samples": 1e6}
+    length = {} if question.seq_len is None else {"seq_len": question.seq_len}
+    workload: dict[str, Any] = {"ref": question.network} | length
+    work = {"tokens": 1e9} if question.seq_len else {"samples": 1e6}
     plan = {
         "schema_version": 1,
         "name": "question",
         "workload": workload,
         "work": work,
-        "training": {"strategy": "auto"} | asked.training,
-        "options": [asked.option],
+        "training": {"strategy": "auto"} | question.training,
+        "options": [question.option],
     }
     return api.estimate(plan).document.options[0]
 
 
-def _line(asked: PlainQuestion, published: dict[str, dict[str, str]]) -> str:
-    option = answer(asked)
+def _line(question: PlainQuestion, published: dict[str, dict[str, str]]) -> str:
+    option = answer(question)
     count = option.accelerators
     where = f"{count:,}x {option.accelerator}"
-    length = "" if asked.seq_len is None else f"{asked.seq_len:,}"
-    similar = "; ".join(_published(published[name], asked) for name in asked.published)
+    length = "" if question.seq_len is None else f"{question.seq_len:,}"
+    similar = "; ".join(_published(published[name], question) for name in question.published)
     if option.throughput is None or option.fits is False:
-        return f"| {asked.what} | {length} | {where} | {option.why_not or 'not known'} | | | {similar} |"
-    per_second = (asked.seq_len or 1) / count
+        return f"| {question.what} | {length} | {where} | {option.why_not or 'not known'} | | | {similar} |"
+    per_second = (question.seq_len or 1) / count
     value, low, high = (
         part * per_second for part in (option.throughput.value, option.throughput.low, option.throughput.high)
     )
-    unit = "tokens" if asked.seq_len else "images"
+    unit = "tokens" if question.seq_len else "images"
     speed = f"{_short(value)} {unit} ({_short(low)}-{_short(high)})"
-    return (
-        f"| {asked.what} | {length} | {where} | {_way(option)} | {speed} | {_share(asked, option, value)} | {similar} |"
-    )
+    share = _share(question, option, value)
+    return f"| {question.what} | {length} | {where} | {_way(option)} | {speed} | {share} | {similar} |"
 
 
 def _way(option: OptionEstimate) -> str:
@@ -135,23 +135,23 @@ def _way(option: OptionEstimate) -> str:
     return ", ".join([*map(str, parts), f"recompute {option.checkpointing or 'none'}"])
 
 
-def _share(asked: PlainQuestion, option: OptionEstimate, tokens_per_s: float) -> str:
+def _share(question: PlainQuestion, option: OptionEstimate, tokens_per_s: float) -> str:
     """Return the share of the dense peak; empty for images and adapters, whose FLOPs are counted differently."""
-    if asked.seq_len is None or "adapters" in asked.training:
+    if question.seq_len is None or "adapters" in question.training:
         return ""
     catalog = open_catalog(None)
     flops = flops_per_token(
-        find_architecture(asked.network, catalog).architecture,
-        seq_len=asked.seq_len,
+        find_architecture(question.network, catalog).architecture,
+        seq_len=question.seq_len,
         convention=FlopsConvention.FULL_ATTENTION,
     )
     peak = catalog.accelerators[option.accelerator].bf16_tflops
     return "" if peak is None else f"{tokens_per_s * flops / peak / 1e12:.0%}"
 
 
-def _published(row: dict[str, str], asked: PlainQuestion) -> str:
+def _published(row: dict[str, str], question: PlainQuestion) -> str:
     value = row["tokens_per_s_per_gpu"] or row["throughput_total"]
-    rate = float(value) if asked.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
+    rate = float(value) if question.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
     settings = " ".join(part for part in (row["precision"], f"{int(float(row['num_gpus']))}x {row['gpu']}") if part)
     return f"{_short(rate)} ({row['framework']}, {settings}: `{row['id']}`)"
 

@@ -88,9 +88,9 @@ class DirectBackend:
 
         Returns None if one of them has no id.
         """
-        told = [machine.bash(node_scripts.identity()).split() for machine in self._machines_of(launch)]
-        ids = [f"{fingerprint(words[0])}{OF_USER}{words[1]}" for words in told if len(words) == 2]
-        return f"machine {', '.join(ids)}" if len(ids) == len(told) else None
+        identities = [machine.bash(node_scripts.identity()).split() for machine in self._machines_of(launch)]
+        ids = [f"{fingerprint(words[0])}{OF_USER}{words[1]}" for words in identities if len(words) == 2]
+        return f"machine {', '.join(ids)}" if len(ids) == len(identities) else None
 
     def ready(self, launch: Launch) -> None:
         """Raise if a machine does not answer."""

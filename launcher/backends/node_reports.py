@@ -25,9 +25,13 @@ HASH_DIGITS = 12
 
 def read_marks(text: str, *, host_key: str) -> dict[str, str]:
     """Return the marks in the answer of `node_scripts.marks`, without those that the host lacks."""
-    told = {key: value.strip() for key, equals, value in (line.partition("=") for line in text.splitlines()) if equals}
+    values = {
+        key: value.strip() for key, equals, value in (line.partition("=") for line in text.splitlines()) if equals
+    }
     names = (INSTALLATION, USER, BOOT, PROCESSES, NONCE)
-    marks = {name: told[name][:200] for name in names if told.get(name)} | ({HOST_KEY: host_key} if host_key else {})
+    marks = {name: values[name][:200] for name in names if values.get(name)} | (
+        {HOST_KEY: host_key} if host_key else {}
+    )
     if INSTALLATION in marks:
         marks[INSTALLATION] = hashlib.sha256(marks[INSTALLATION].encode()).hexdigest()[:HASH_DIGITS]
     return marks

@@ -134,8 +134,8 @@ def account(region: str | None) -> str:
     Source: AWS STS API, GetCallerIdentity.
     """
     with explained("STS"):
-        told = within(lambda: _client("sts", region or FIRST_REGION).get_caller_identity(), who="STS")
-        number, partition = told["Account"], str(told["Arn"]).split(":")[1]
+        identity = within(lambda: _client("sts", region or FIRST_REGION).get_caller_identity(), who="STS")
+        number, partition = identity["Account"], str(identity["Arn"]).split(":")[1]
         asked = urlsplit(ec2(region or FIRST_REGION).meta.endpoint_url).netloc.rpartition("@")[2]
     elsewhere = "" if asked.endswith(AWS_HOSTS) else f" at {asked}"
     return f"AWS account {number}" + ("" if partition == "aws" else f" ({partition})") + elsewhere
@@ -172,8 +172,8 @@ def _asked(region: str, run_id: str | None, *, spot: bool, ids: Sequence[str]) -
             machines, at = _instances_in(region, [named, wanted, *([by_id] if ids else [])], spot=spot, run_id=run_id)
             return _Answer(machines, at=at)
     except NodeError as error:
-        told = NodeError(f"{region}: {error.message}", fix=error.fix)
-        return _Answer(error=told, forbidden=code_of(error) in FORBIDDEN)
+        region_error = NodeError(f"{region}: {error.message}", fix=error.fix)
+        return _Answer(error=region_error, forbidden=code_of(error) in FORBIDDEN)
 
 
 def code_of(error: NodeError) -> str:

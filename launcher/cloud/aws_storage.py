@@ -64,7 +64,7 @@ def stored_in(regions: Sequence[str], owners: Mapping[str, str]) -> list[Storage
 
     A volume at a machine and an address in use are not leftovers: they go with it, or are listed once it is gone.
     """
-    return all_within(partial(_of_region, owners=owners), regions, who="EC2", at_once=REGIONS_AT_ONCE)
+    return all_within(partial(_storage_of_region, owners=owners), regions, who="EC2", at_once=REGIONS_AT_ONCE)
 
 
 def delete(name: str, kind: str, region: str) -> None:
@@ -79,7 +79,7 @@ def delete(name: str, kind: str, region: str) -> None:
         within(ways[kind], who="EC2")
 
 
-def _of_region(region: str, owners: Mapping[str, str]) -> StorageAnswer:
+def _storage_of_region(region: str, owners: Mapping[str, str]) -> StorageAnswer:
     try:
         with explained():
             return StorageAnswer(where=region, stored=tuple(_all_of(region, owners)))

@@ -49,8 +49,8 @@ def billed(run_ids: Collection[str], *, first: date, last: date, today: date) ->
             if run_id in run_ids:
                 sums[run_id] = sums.get(run_id, 0.0) + float(group["Metrics"]["UnblendedCost"]["Amount"])
                 estimated |= {run_id} if period.get("Estimated") else set()
-    late = today <= last + timedelta(days=LAG_DAYS)
-    return {run_id: _billed(sums.get(run_id), late=late, estimated=run_id in estimated) for run_id in run_ids}
+    may_change = today <= last + timedelta(days=LAG_DAYS)
+    return {run_id: _billed(sums.get(run_id), late=may_change, estimated=run_id in estimated) for run_id in run_ids}
 
 
 def _billed(usd: float | None, *, late: bool, estimated: bool) -> CostExplorerBill:

@@ -160,7 +160,7 @@ def machines_of_anybody(targets: Collection[Target]) -> list[ProviderAnswer]:
         (target.region for target in targets if target.provider is LaunchProvider.AWS and target.region is not None),
         None,
     )
-    answers = _of_aws(used=LaunchProvider.AWS in used, launch_region=aws_region) + _of_lambda(
+    answers = _aws_answers(used=LaunchProvider.AWS in used, launch_region=aws_region) + _lambda_answers(
         used=LaunchProvider.LAMBDA in used
     )
     contexts = {
@@ -256,7 +256,7 @@ def _ended(
     return ProviderAnswer(where=where, machines=machines, problem=problem)
 
 
-def _of_aws(*, used: bool, launch_region: str | None) -> list[ProviderAnswer]:
+def _aws_answers(*, used: bool, launch_region: str | None) -> list[ProviderAnswer]:
     try:
         if not used and not aws.has_credentials():
             return [ProviderAnswer(where="EC2", no_credentials=True)]
@@ -268,7 +268,7 @@ def _of_aws(*, used: bool, launch_region: str | None) -> list[ProviderAnswer]:
     return [ProviderAnswer(where="EC2", machines=listing.machines), *silent]
 
 
-def _of_lambda(*, used: bool) -> list[ProviderAnswer]:
+def _lambda_answers(*, used: bool) -> list[ProviderAnswer]:
     if not used and not lambda_labs.has_key():
         return [ProviderAnswer(where="Lambda", no_credentials=True)]
     try:

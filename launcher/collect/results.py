@@ -31,7 +31,7 @@ def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
     starts = sorted(folder.glob("start-*"), key=_number)
     files = [path for start in starts if (path := start / RESULT_NAME).is_file()]
     problems = {path: problem for path in files if (problem := result_problem(path)) is not None}
-    results = tuple(path for path in files if _whole(path) is not None)
+    results = tuple(path for path in files if _raw_result(path) is not None)
     steps = tuple(path for start in starts if (path := start / STEPS_NAME).is_file())
     logs = sorted(path for path in folder.rglob("*.log") if path.is_file())
     done = {rank for log in logs for rank in _done_ranks(log, run_id)}
@@ -49,7 +49,7 @@ def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
 def read_result(path: Path) -> dict[str, Any] | None:
     """Return a valid result.json; None if it is missing, truncated or invalid."""
     try:
-        return None if (document := _whole(path)) is None else _checked(document)
+        return None if (document := _raw_result(path)) is None else _checked(document)
     except ValidationError:
         return None
 
@@ -90,7 +90,7 @@ CLEANED = (
 """Keys whose texts the model cleans."""
 
 
-def _whole(path: Path) -> dict[str, Any] | None:
+def _raw_result(path: Path) -> dict[str, Any] | None:
     """Return the raw JSON of a result; None if it is missing, truncated or of another kind."""
     try:
         return _parsed(path)

@@ -61,9 +61,9 @@ class Elapsed:
         by_clock = self.by_clock(entry)
         if by_boot is not None and abs(by_clock - by_boot) < CLOCKS_DIFFER_S:
             return by_boot
-        told = self._told(entry, ask, at)
-        if told is not None:
-            return max(told, by_boot or 0.0)
+        provider_time = self._told(entry, ask, at)
+        if provider_time is not None:
+            return max(provider_time, by_boot or 0.0)
         if by_boot is not None:
             return by_boot
         self._bases.setdefault(run_id, (by_clock, at))
@@ -102,9 +102,13 @@ class Elapsed:
         return None if seconds is None else seconds + passed
 
 
-def _age_s(entry: LedgerEntry, told: ProviderTime) -> float | None:
-    began = entry.submitted_at if told.started_at is None or entry.launch.target.managed else told.started_at
-    return None if told.now is None or began is None else max(0.0, (told.now - began).total_seconds())
+def _age_s(entry: LedgerEntry, provider_time: ProviderTime) -> float | None:
+    began = (
+        entry.submitted_at
+        if provider_time.started_at is None or entry.launch.target.managed
+        else provider_time.started_at
+    )
+    return None if provider_time.now is None or began is None else max(0.0, (provider_time.now - began).total_seconds())
 
 
 def billed_seconds(*, elapsed_s: float, seen_up_s: float | None, worst_s: float) -> float:
@@ -167,12 +171,12 @@ class DriveContext:
         """
         with ExitStack() as stack:
             try:
-                mine = stack.enter_context(driving_lock(self._home_of(run_id)))
+                is_locked = stack.enter_context(driving_lock(self._home_of(run_id)))
             except StoreError:
                 if needed:
                     raise
-                mine = True
-            yield mine
+                is_locked = True
+            yield is_locked
 
     def _note_once(self, run_id: str, kind: str, text: str) -> bool:
         """Write down an event unless one of the last two says the same, so that a loop does not fill the ledger.

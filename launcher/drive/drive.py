@@ -38,9 +38,9 @@ class Driver(LaunchSteps):
         ended it. An intent that was never submitted is closed.
         """
         while True:
-            with self.lock(run_id) as mine:
+            with self.lock(run_id) as is_locked:
                 entry = self.ledger.entry(run_id)
-                if mine or self.is_overdue(entry):
+                if is_locked or self.is_overdue(entry):
                     return self.go_on(run_id, stop=stop, poll_s=poll_s)
             if not entry.open or self.is_stuck(entry) or stop.wait(poll_s):
                 return entry
@@ -80,8 +80,8 @@ class Driver(LaunchSteps):
 
         A suspended client (Ctrl-Z, a sleeping laptop) may hold its lock for ever.
         """
-        with self.lock(run_id) as mine:
-            free = mine or self.is_overdue(self.ledger.entry(run_id))
+        with self.lock(run_id) as is_locked:
+            free = is_locked or self.is_overdue(self.ledger.entry(run_id))
             if free:
                 self.step(run_id)
         return free
@@ -174,8 +174,8 @@ class Driver(LaunchSteps):
     def _wait_for_submission(self, run_id: str) -> None:
         give_up_s = time.monotonic() + SUBMISSION_PATIENCE_S
         while self._in_submission(self.ledger.entry(run_id)) and time.monotonic() < give_up_s:
-            with self.lock(run_id) as mine:
-                if mine:  # no other client drives it, so no client submits it
+            with self.lock(run_id) as is_locked:
+                if is_locked:  # no other client drives it, so no client submits it
                     return
             time.sleep(0.1)
 

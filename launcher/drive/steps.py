@@ -73,7 +73,7 @@ class LaunchSteps(Ending):
         """Write down that machines may exist, then ask for them. Being killed in between then errs on the safe side."""
         launch, at, instant = entry.launch, self.now(), self.elapsed.begin(entry.launch.run_id)
         deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
-        mine = self.ledger.move(
+        moved = self.ledger.move(
             launch.run_id,
             State.SUBMITTED,
             at=at,
@@ -82,7 +82,7 @@ class LaunchSteps(Ending):
             instant=instant,
             expected=State.PLANNED,
         )
-        if not mine:
+        if not moved:
             return
         known.handed, known.deadline_at = True, deadline
         try:
@@ -145,7 +145,7 @@ class LaunchSteps(Ending):
         if len([machine for machine in launch.known if machine.id != ANYTHING]) >= launch.target.nodes:
             return
         place = "" if status.launched is None else status.launched.region or ""
-        told = [
+        notes = [
             Sighting(id=machine_id, where=place, sight=Sight.ALIVE, said="listed by SkyPilot")
             for machine_id in status.ids
         ]
@@ -155,7 +155,7 @@ class LaunchSteps(Ending):
         except Exception as error:  # noqa: BLE001  a provider or a library failed: the job runs anyway, and the next look asks again
             self._note_once(launch.run_id, "UNKNOWN", f"its machines could not be asked for: {fault_text(error)}")
         by_provider = {sighting.id for sighting in seen}
-        own = told if launch.target.is_cloud else []
+        own = notes if launch.target.is_cloud else []
         self.see(launch.run_id, [*seen, *(sighting for sighting in own if sighting.id not in by_provider)])
 
     def _may_still_appear(self, entry: LedgerEntry) -> bool:

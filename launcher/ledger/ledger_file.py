@@ -87,8 +87,8 @@ class LedgerFile:
     @staticmethod
     def _add_columns(connection: sqlite3.Connection) -> None:
         def missing() -> list[str]:
-            there = {row[1] for row in connection.execute("PRAGMA table_info(launches)")}
-            return [column for column in _ADDED if column not in there]
+            existing_columns = {row[1] for row in connection.execute("PRAGMA table_info(launches)")}
+            return [column for column in _ADDED if column not in existing_columns]
 
         if missing():
             connection.execute("BEGIN IMMEDIATE")

@@ -18,7 +18,7 @@ from planner.adapters.run_store import probe_store
 from planner.adapters.settings import open_store
 from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter, PriceSearch
 from planner.adapters.stored_prices.price_store import PriceStore
-from planner.adapters.workspace import catalogs_dir, is_there
+from planner.adapters.workspace import catalogs_dir, exists_in_workspace
 from planner.cost.cloud.price_level import price_bands
 from planner.errors import InputError, StoreError
 from planner.model.base import Frozen
@@ -47,16 +47,16 @@ class _HasId(Protocol):
 ALIASES = Path("hardware", "aliases.csv")
 WORKLOAD_FIX = "Its keys are those of catalogs/workloads/*.yaml."
 DEFAULTS_FIX = "Its blocks and keys are those of catalogs/defaults.yaml."
-Named = TypeVar("Named", bound=_HasId)
-Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, ConvergenceSpread, Country, ElectricityPrice)
-Filed = TypeVar("Filed", Site, Tariff)
+WithId = TypeVar("WithId", bound=_HasId)
+TableRow = TypeVar("TableRow", Accelerator, Node, Provider, StorageKind, ConvergenceSpread, Country, ElectricityPrice)
+YamlRecord = TypeVar("YamlRecord", Site, Tariff)
 
 
 def load_catalog(workspace: Path | None = None, *, wanted: PriceFilter = EVERYTHING) -> Catalog:
     """Read the bundled catalogs and layer the workspace on top, with the `wanted` prices that refreshes have fetched.
 
     The workspace has the same folders and files. Its nodes, sites, accelerators and workloads replace bundled ones of
-    the same id. Its prices and defaults are preferred. Its runs are added; a bundled id there is an error.
+    the same id. Its prices and defaults are preferred. Its runs are added, and none may have a bundled run's id.
     """
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise StoreError(f"{workspace}: the workspace is a file, not a folder.", fix="Name a folder with PLANNER_HOME.")
@@ -99,24 +99,24 @@ def load_catalog(workspace: Path | None = None, *, wanted: PriceFilter = EVERYTH
         image_calibration=_calibration(root / FOLDER / IMAGE_CALIBRATION),
         practice=read_practice(root),
     )
-    return catalog if workspace is None else with_observed(catalog, workspace, wanted)
+    return catalog if workspace is None else with_fetched_prices(catalog, workspace, wanted)
 
 
-def with_observed(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Catalog:
-    """Add what refreshes have fetched: the wanted prices, the instances that only they name, and unlisted prices."""
+def with_fetched_prices(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Catalog:
+    """Add fetched prices that are wanted, and nodes for their instances; mark bundled prices that lists now lack."""
     if wanted.wants_nothing:
         return catalog
-    return _with_stored(catalog, store := PriceStore(workspace), store.current(wanted))
+    return _with_prices(catalog, store := PriceStore(workspace), store.current(wanted))
 
 
-def with_searched(catalog: Catalog, workspace: Path, search: PriceSearch) -> Catalog:
+def with_cheapest_fetched_prices(catalog: Catalog, workspace: Path, search: PriceSearch) -> Catalog:
     """Add the fetched prices that may be among the cheapest, and how many prices were skipped."""
     store = PriceStore(workspace)
-    prices, unread = store.search(search.beside(catalog))
-    return _with_stored(catalog, store, prices).model_copy(update={"unread": tuple(unread)})
+    prices, unread = store.search(search.for_catalog(catalog))
+    return _with_prices(catalog, store, prices).model_copy(update={"unread": tuple(unread)})
 
 
-def _with_stored(catalog: Catalog, store: PriceStore, prices: Sequence[Price]) -> Catalog:
+def _with_prices(catalog: Catalog, store: PriceStore, prices: Sequence[Price]) -> Catalog:
     bundled, observed = with_marks(catalog.prices, prices, store.lists())
     nodes = observed_nodes(observed) | catalog.nodes
     return catalog.model_copy(update={"nodes": nodes, "prices": (*bundled, *observed)})
@@ -125,11 +125,11 @@ def _with_stored(catalog: Catalog, store: PriceStore, prices: Sequence[Price]) -
 def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[str, RunRecord]:
     store = open_store(workspace)
     own_runs = {run.id: run for run in store.read_all()}
-    taken = sorted(bundled_runs.keys() & own_runs.keys())
-    if taken:
+    bundled_too = sorted(bundled_runs.keys() & own_runs.keys())
+    if bundled_too:
         raise StoreError(
-            f"{store.where}: two runs have the id '{taken[0]}': the other one is bundled.",
-            fix="Rename the one in your store.",
+            f"{store.where}: a bundled run has the same id '{bundled_too[0]}'.",
+            fix="Give the run in your store another id.",
         )
     return own_runs
 
@@ -138,21 +138,23 @@ def _calibration(path: Path) -> Calibration | None:
     return read_calibration(path) if path.is_file() else None
 
 
-def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: str = "hardware") -> dict[str, Listed]:
-    """Read one table of every layer. Later layers replace earlier ones."""
-    listed: dict[str, Listed] = {}
+def _layered(
+    model: type[TableRow], roots: Sequence[Path], name: str, *, folder: str = "hardware"
+) -> dict[str, TableRow]:
+    """Read a table in every layer. Rows of later layers replace rows of earlier ones."""
+    rows_by_id: dict[str, TableRow] = {}
     for path in (layer / folder / name for layer in roots):
-        if is_there(path) or path.is_relative_to(roots[0]):
-            listed |= _by_id(read_rows(model, path), model.__name__.lower(), path)
-    return listed
+        if exists_in_workspace(path) or path.is_relative_to(roots[0]):
+            rows_by_id |= _by_id(read_rows(model, path), model.__name__.lower(), path)
+    return rows_by_id
 
 
-def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict[str, Filed]:
-    """Read one folder of YAML files of every layer. Later layers replace earlier ones."""
-    filed: dict[str, Filed] = {}
+def _layered_files(model: type[YamlRecord], roots: Sequence[Path], name: str) -> dict[str, YamlRecord]:
+    """Read a folder of YAML files in every layer. Records of later layers replace records of earlier ones."""
+    records_by_id: dict[str, YamlRecord] = {}
     for folder in (layer / name for layer in roots):
         read = read_model if folder.is_relative_to(catalogs_dir()) else read_own_model
-        filed |= _by_id(
+        records_by_id |= _by_id(
             [
                 read(model, path, fix=f"See its keys with: planner schema {model.__name__.lower()}")
                 for path in _yaml_files(folder)
@@ -160,7 +162,7 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
             model.__name__.lower(),
             folder,
         )
-    return filed
+    return records_by_id
 
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
@@ -179,7 +181,7 @@ def with_bundled_blocks(defaults: Defaults) -> Defaults:
 
 def _services(layer: Path) -> list[ServiceRate]:
     path = layer / "services.csv"
-    return read_rows(ServiceRate, path) if is_there(path) else []
+    return read_rows(ServiceRate, path) if exists_in_workspace(path) else []
 
 
 @bundled_once
@@ -190,7 +192,7 @@ def read_run(path: Path) -> RunRecord:
 
 
 def _last_file(roots: Sequence[Path], name: str) -> Path:
-    return next((layer / name for layer in reversed(roots) if is_there(layer / name)), roots[0] / name)
+    return next((layer / name for layer in reversed(roots) if exists_in_workspace(layer / name)), roots[0] / name)
 
 
 def _yaml_files(folder: Path) -> list[Path]:
@@ -212,25 +214,25 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
 
 
 def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
-    """Describe the instances that only a price list names: their number of accelerators, without links.
+    """Return a node for each instance that a price list describes: kind and number of accelerators, links unknown.
 
-    If rows differ, uses the newest row that is still listed, from the most trusted source.
+    If rows differ, use the newest row that is still listed, from the most trusted source.
     """
     rows: dict[str, Price] = {}
     for price in prices:
         known = rows.get(price.node)
-        if price.carries is not None and (known is None or _describes(price) < _describes(known)):
+        if price.stated_accelerators is not None and (known is None or _preference(price) < _preference(known)):
             rows[price.node] = price
     return {name: _observed_node(price) for name, price in rows.items()}
 
 
-def _describes(price: Price) -> tuple[object, ...]:
-    return price.unlisted_on is not None, TRUST[price.origin], -price.as_of.toordinal(), price.carries
+def _preference(price: Price) -> tuple[object, ...]:
+    return price.unlisted_on is not None, TRUST[price.origin], -price.as_of.toordinal(), price.stated_accelerators
 
 
 def _observed_node(price: Price) -> Node:
-    assert price.carries is not None, "others describe nothing"
-    accelerator, count = price.carries
+    assert price.stated_accelerators is not None, "only prices with accelerators are passed"
+    accelerator, count = price.stated_accelerators
     return Node(
         id=price.node,
         name=f"{price.provider} {price.instance_type}",
@@ -242,8 +244,8 @@ def _observed_node(price: Price) -> Node:
     )
 
 
-def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:
-    by_id: dict[str, Named] = {}
+def _by_id(items: Iterable[WithId], what: str, where: Path) -> dict[str, WithId]:
+    by_id: dict[str, WithId] = {}
     for item in items:
         if item.id in by_id:
             raise InputError(f"{where}: two {what}s have the id '{item.id}'.", fix="Give one of them another id.")

@@ -21,9 +21,9 @@ recurses on the C stack.
 """
 
 LARGEST_SIZE = 100_000
-"""Most values of a file with aliases, once they are expanded. The largest plan (500 options, all keys) has 15,000."""
+"""Largest number of values in a file, aliases expanded. The largest plan (500 options, all keys) has 15,000."""
 LARGEST_PLAIN_SIZE = 250_000
-"""Most values of a file without aliases. Reading this many takes a few seconds."""
+"""Largest number of values of a file without aliases. Reading this many takes a few seconds."""
 CHARACTERS_PER_VALUE = 100
 """A text counts as one value, and one more for each this many characters."""
 

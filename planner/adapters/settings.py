@@ -15,7 +15,7 @@ from pydantic import AfterValidator
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.run_store import FolderStore, RunStore, file_name, refuse_twins, taken
-from planner.adapters.workspace import is_there
+from planner.adapters.workspace import exists_in_workspace
 from planner.aws_session import aws_session
 from planner.errors import InputError, MissingExtraError, NodeError, StoreError
 from planner.model.aws_error import explain
@@ -179,7 +179,7 @@ def open_store(workspace: Path) -> RunStore:
     if named:
         return S3Store(named) if _is_remote(named) else _folder_elsewhere(Path(named), "PLANNER_RUNS")
     path = workspace / SETTINGS_NAME
-    chosen = read_model(Settings, path, fix=SETTINGS_FIX).runs if is_there(path) else None
+    chosen = read_model(Settings, path, fix=SETTINGS_FIX).runs if exists_in_workspace(path) else None
     if chosen is not None and _is_remote(chosen):
         return S3Store(chosen)
     folder = workspace / (chosen or "runs")

@@ -30,7 +30,7 @@ def workspace_dir(home: str | None = None) -> Path:
     return Path(home or os.environ.get("PLANNER_HOME") or "planner-data")
 
 
-def is_there(path: Path) -> bool:
+def exists_in_workspace(path: Path) -> bool:
     """Return whether a file of the workspace exists. Its reader refuses what is not a regular file."""
     return os.path.lexists(path)
 

@@ -35,7 +35,7 @@ def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit], catalog:
     records = [run.record for run in runs if run.record is not None]
     if len(records) < 2 or len(records) < len(runs):
         return None
-    findings = [*_of_the_runs(audits), *_settings(records)]
+    findings = [*_run_findings(audits), *_settings(records)]
     for run, audit in zip(runs[1:], audits[1:], strict=True):
         findings += ratio_findings((runs[0], audits[0]), (run, audit), catalog)
     verdict = ComparisonVerdict.FAIR
@@ -47,7 +47,7 @@ def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit], catalog:
     return ComparisonAudit(verdict=verdict, findings=tuple(findings), rerun=again)
 
 
-def _of_the_runs(audits: Sequence[RunAudit]) -> list[Finding]:
+def _run_findings(audits: Sequence[RunAudit]) -> list[Finding]:
     findings = []
     for audit in audits:
         if audit.verdict is AuditVerdict.IMPOSSIBLE:

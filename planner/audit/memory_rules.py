@@ -119,10 +119,10 @@ def _sharding(run: StatedRun, trainer: TrainerMemory, hbm: float) -> list[Findin
 def _reported(run: StatedRun, least: float, plain: float, hbm: float) -> list[Finding]:
     assert run.record is not None
     memory = run.record.memory
-    told = [(key, value) for key in REPORTED if (value := memory.get(key)) is not None]
-    if not told:
+    reported = [(key, value) for key in REPORTED if (value := memory.get(key)) is not None]
+    if not reported:
         return []
-    key, value = told[0]
+    key, value = reported[0]
     used = value * hbm if key == "used_fraction" else value
     facts: tuple[Fact, ...] = (
         ("reported", used, "GiB", f"the record: memory.{key}"),

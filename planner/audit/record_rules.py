@@ -85,7 +85,7 @@ def _window(record: RunRecord) -> list[Finding]:
         says = f"Measured {shown}: warm-up and noise weigh."
         findings.append(doubtful("short_window", says, fix=f"planner bench {record.workload}"))
     if record.log is not None:
-        findings += _of_the_log(record, record.log)
+        findings += _log_findings(record, record.log)
     if record.method_version is not None:
         findings += [
             doubtful(
@@ -115,7 +115,7 @@ def _throttling(record: RunRecord) -> list[Finding]:
     ]
 
 
-def _of_the_log(record: RunRecord, log: ImportedLog) -> list[Finding]:
+def _log_findings(record: RunRecord, log: ImportedLog) -> list[Finding]:
     findings = [doubtful("log_doubt", f"{said[:1].upper()}{said[1:]}.") for said in record.verdict]
     if log.drift is not None and not 1 / DRIFTS <= log.drift <= DRIFTS:
         longer = log.drift > 1

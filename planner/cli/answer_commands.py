@@ -54,13 +54,13 @@ def show(
         else:
             print_lines(run_check_lines(document, width=screen_width(), details=output.details))
     elif isinstance(document, RecommendationDocument):
-        print_recommendation(document, output, asked=kept.asked or "plan.yaml")
+        print_recommendation(document, output, plan_words=kept.asked or "plan.yaml")
     elif isinstance(document, OwnOrRentDocument):
         print_own_or_rent(document, output)
     elif isinstance(document, ExplainDocument):
         print_explanation(document, everything=output.all or output.details, as_json=output.json)
     else:
-        print_answer(document, output, asked=kept.asked)
+        print_answer(document, output, plan_words=kept.asked)
     for line in assumed_lines(kept.assumed):
         say(line)
 
@@ -86,7 +86,7 @@ def explain(
     """
     plan, today, assumed = question.read()
     document = explained(plan, question.catalog(plan), option=option, today=today)
-    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
+    answer_ids.keep(document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
     print_explanation(document, everything=everything, as_json=as_json)
 
 
@@ -108,18 +108,18 @@ def recommend(question: PlanOptions, output: LongTableOptions) -> None:
     """
     plan, today, assumed = question.read()
     catalog = question.catalog(plan)
-    document = advise(plan, catalog, today=today, asked=str(question.plan))
-    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
-    print_recommendation(document, output, asked=question.words)
+    document = advise(plan, catalog, today=today, plan_words=str(question.plan))
+    answer_ids.keep(document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
+    print_recommendation(document, output, plan_words=question.words)
     if not document.feasible:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
 
-def print_recommendation(document: RecommendationDocument, output: LongTableOptions, *, asked: str) -> None:
-    """Print a recommendation. `asked` is the plan as it is given to another command."""
+def print_recommendation(document: RecommendationDocument, output: LongTableOptions, *, plan_words: str) -> None:
+    """Print a recommendation. `plan_words` names the plan in further commands."""
     if output.json:
         print_document(document)
     elif output.table:
-        print_lines(screen_lines(document, plan=asked, width=screen_width(), every=output.all))
+        print_lines(screen_lines(document, plan=plan_words, width=screen_width(), every=output.all))
     else:
         output.print_rows(recommendation_rows(document), title=document.plan)

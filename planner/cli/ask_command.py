@@ -129,13 +129,15 @@ def ask(
     )
     if work.log is not None:
         question = replace(question, log=run_of_log(work.log, question, catalog))
-    asked = _asked(question, lambda asked_question: plan_of_question(asked_question, catalog, today=clock.today()))
+    asked = _completed_question(
+        question, lambda asked_question: plan_of_question(asked_question, catalog, today=clock.today())
+    )
     document, answered = answer_of(asked, catalog, now=clock.now())
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
     given = None if write is None else str(write)
-    answer_ids.keep(document, today=answered.today, plan=answered.plan, asked=given, assumed=answered.assumed)
-    print_answer(document, output, asked=given)
+    answer_ids.keep(document, today=answered.today, plan=answered.plan, plan_words=given, assumed=answered.assumed)
+    print_answer(document, output, plan_words=given)
     if question.log is not None:
         say(f"Read: {question.log.throughput.source}.")
     for line in assumed_lines(answered.assumed):
@@ -144,7 +146,7 @@ def ask(
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE
 
 
-def _asked(question: TrainingQuestion, answer: Callable[[TrainingQuestion], QuestionPlan]) -> QuestionPlan:
+def _completed_question(question: TrainingQuestion, answer: Callable[[TrainingQuestion], QuestionPlan]) -> QuestionPlan:
     """Ask on a terminal for what is missing, at most five times. Elsewhere the error names the option."""
     if not may_ask():
         return answer(question)

@@ -94,12 +94,12 @@ def find_machines(
     if write is not None:
         find.write_plan(found.plan, write)
     given = write or (workload if found.of_file else None)
-    asked = None if given is None else str(given)
+    plan_words = None if given is None else str(given)
     plan, today, assumed = found.answered
-    answer_ids.keep(document, today=today, plan=plan, asked=asked, assumed=assumed)
+    answer_ids.keep(document, today=today, plan=plan, plan_words=plan_words, assumed=assumed)
     for line in assumed_lines(assumed):
         say(line)
-    print_answer(document, output, asked=asked)
+    print_answer(document, output, plan_words=plan_words)
     if write is not None:
         say(f"Wrote {write}.")
     elif given is None:

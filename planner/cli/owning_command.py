@@ -50,7 +50,7 @@ def own_or_rent(
     )
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
-    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
+    answer_ids.keep(document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
     print_own_or_rent(document, output, inputs=inputs)
 
 

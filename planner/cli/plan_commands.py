@@ -81,10 +81,10 @@ class PlanOptions:
 
     def read(self) -> DatedPlan:
         """Read the plan as it is answered now, and say from when work is counted if noon of today has passed."""
-        asked = dated(plans.read_plan(self.plan), now=clock.now())
-        for line in assumed_lines(asked.assumed):
+        dated_plan = dated(plans.read_plan(self.plan), now=clock.now())
+        for line in assumed_lines(dated_plan.assumed):
             say(line)
-        return asked
+        return dated_plan
 
     def catalog(self, plan: Plan) -> Catalog:
         """Return the catalog for the plan, at the user's own prices if they are wanted."""
@@ -109,10 +109,10 @@ def estimate(
             "--freeze and --locked contradict each other.",
             fix="Give one of them: --freeze writes the lock, --locked reads it.",
         )
-    asked = question.words + (" --locked" if locked else "")
+    plan_words = question.words + (" --locked" if locked else "")
     if locked:
         document = _locked_answer(question).lock.estimate
-        answer_ids.keep(document, today=clock.today(), asked=asked)
+        answer_ids.keep(document, today=clock.today(), plan_words=plan_words)
     else:
         plan, today, assumed = question.read()
         if freeze:
@@ -120,8 +120,8 @@ def estimate(
             say(f"Froze the plan in {where}.")
         else:
             document = plans.estimate(plan, question.catalog(plan), today=today)
-        answer_ids.keep(document, today=today, plan=plan, asked=asked, assumed=assumed)
-    print_answer(document, output, asked=asked)
+        answer_ids.keep(document, today=today, plan=plan, plan_words=plan_words, assumed=assumed)
+    print_answer(document, output, plan_words=plan_words)
 
 
 @command(app, example="planner campaign plan.yaml")
@@ -140,8 +140,8 @@ def campaign(
         raise InputError(f"--objective {objective} is not known.", fix="Write cost, time or front.")
     plan, today, assumed = question.read()
     document = plans.campaign(plan, question.catalog(plan), today=today, objective=objective)
-    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
-    print_answer(document, output, asked=question.words)
+    answer_ids.keep(document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
+    print_answer(document, output, plan_words=question.words)
     if document.feasible is False:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
@@ -153,7 +153,7 @@ def compare(question: PlanOptions, output: AnswerOptions, locked: LockedFlag = F
     Every other option says why it was not recommended. The exit code is 3 where nothing meets the limits.
     """
     document = _comparison(question, locked=locked)
-    print_answer(document, output, asked=question.words)
+    print_answer(document, output, plan_words=question.words)
     if not document.feasible:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
@@ -184,12 +184,12 @@ def report(
     if locked:
         frozen = _locked_answer(question)
         _refuse_input(out)
-        made = reports.locked_report(question.plan, frozen, words, asked=question.words)
+        made = reports.locked_report(question.plan, frozen, words, plan_words=question.words)
     else:
         plan, today, assumed = question.read()
         _refuse_input(out)
-        made = reports.report_of(plan, question.catalog(plan), words, today=today, asked=question.words)
-        answer_ids.keep(made.document, today=today, plan=plan, asked=question.words, assumed=assumed)
+        made = reports.report_of(plan, question.catalog(plan), words, today=today, plan_words=question.words)
+        answer_ids.keep(made.document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
     made = replace(made, more=more)
     for line in not_known(entries_of(made.document), more):
         say(line)
@@ -205,14 +205,14 @@ def _refuse_input(out: Path | None) -> None:
         refuse_input(out)
 
 
-def print_answer(document: OptionsDocument, output: AnswerOptions, *, asked: str | None) -> None:
-    """Print an answer in the chosen form. `asked` is the plan as it is given to another command, if there is one."""
+def print_answer(document: OptionsDocument, output: AnswerOptions, *, plan_words: str | None) -> None:
+    """Print an answer in the chosen form. `plan_words` names the plan in further commands."""
     if output.json:
         print_document(document)
         return
     if output.table:
         width = screen_width()
-        screen = replace(_screen(document, asked), more=output.more)
+        screen = replace(_screen(document, plan_words), more=output.more)
         print_lines(screen_lines(screen, width=width, whole=output.all))
         if output.details:
             print_lines(details_lines(document, width=width))
@@ -222,22 +222,22 @@ def print_answer(document: OptionsDocument, output: AnswerOptions, *, asked: str
         say(line)
 
 
-def _screen(document: OptionsDocument, asked: str | None) -> Screen:
+def _screen(document: OptionsDocument, plan_words: str | None) -> Screen:
     if isinstance(document, EstimateDocument):
-        return estimate_screen(document, plan=asked)
+        return estimate_screen(document, plan=plan_words)
     if isinstance(document, CampaignDocument):
-        return campaign_screen(document, plan=asked)
-    return comparison_screen(document, plan=asked)
+        return campaign_screen(document, plan=plan_words)
+    return comparison_screen(document, plan=plan_words)
 
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
     if locked:
         document = _locked_answer(question).lock.comparison
-        answer_ids.keep(document, today=clock.today(), asked=question.words)
+        answer_ids.keep(document, today=clock.today(), plan_words=question.words)
         return document
     plan, today, assumed = question.read()
     document = plans.compare(plan, question.catalog(plan), today=today)
-    answer_ids.keep(document, today=today, plan=plan, asked=question.words, assumed=assumed)
+    answer_ids.keep(document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
     return document
 
 

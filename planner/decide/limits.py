@@ -114,7 +114,7 @@ def below_least_cluster(candidate: Candidate) -> tuple[Reason, ...]:
 
 def never_first(terms: MachineTerms, *, machines: int, days: float) -> tuple[Reason, ...]:
     """Return why an option never comes first, although it may keep every limit of the plan."""
-    found = (_of_number(terms, machines, days), _of_price(terms))
+    found = (_number_reason(terms, machines, days), _price_reason(terms))
     return tuple(reason for reason in found if reason is not None)
 
 
@@ -140,14 +140,14 @@ def most_days(terms: MachineTerms) -> float:
     return MOST_SPOT_DAYS if terms.is_spot else math.inf
 
 
-def _of_price(terms: MachineTerms) -> Reason | None:
+def _price_reason(terms: MachineTerms) -> Reason | None:
     if not terms.is_spot or terms.price_days <= MOST_SPOT_PRICE_DAYS or not terms.price_stale:
         return None
     text = f"its price is {terms.price_days} days old, too old to plan with: renew it first"
     return Reason(code=ReasonCode.PRICE_TOO_OLD, text=text, figures={"days": terms.price_days})
 
 
-def _of_number(terms: MachineTerms, machines: int, days: float) -> Reason | None:
+def _number_reason(terms: MachineTerms, machines: int, days: float) -> Reason | None:
     if not terms.is_spot:
         if terms.hold is not Hold.RENT or machines <= MOST_UNKNOWN_MACHINES or terms.known_available:
             return None

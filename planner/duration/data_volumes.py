@@ -21,7 +21,7 @@ from planner.scenario.job import Job
 BYTES_PER_GB = 1e9
 FP32_WEIGHT_BYTES = 4.0
 LEAST_BYTES = 2.0
-"""Fewest bytes of a parameter in a checkpoint: the 16-bit weight."""
+"""Smallest number of bytes of a parameter in a checkpoint: the 16-bit weight."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,12 @@ def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
     With adapters, checkpoint and egress count only their parameters.
     """
     dataset = _stated(data.dataset_gb, "dataset_gb") or _dataset(job, defaults)
-    checkpoint = _stated(data.checkpoint_gb, "checkpoint_gb") or _of_network(
+    checkpoint = _stated(data.checkpoint_gb, "checkpoint_gb") or _network_volume(
         job, _checkpoint_bytes(job, defaults), "weights and optimizer"
     )
-    egress = _stated(data.egress_gb, "egress_gb") or _of_network(job, defaults.weight_bytes_per_parameter, "weights")
+    egress = _stated(data.egress_gb, "egress_gb") or _network_volume(
+        job, defaults.weight_bytes_per_parameter, "weights"
+    )
     network = "the network is not known, so its size cannot be counted; give data."
     unknown = [
         Uncounted(what=what, reason=reason)
@@ -88,12 +90,12 @@ def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
     return None
 
 
-def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
+def _network_volume(job: Job, each: Quantity, what: str) -> Quantity | None:
     if job.setup.network is None:
         return None
     count = trained_parameters(job.setup.network, job.setup.adapters)
-    of = "parameters" if job.setup.adapters is None else "parameters of the adapters"
-    return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
+    counted = "parameters" if job.setup.adapters is None else "parameters of the adapters"
+    return _gigabytes(count, each, f"{count:,} {counted} x {each.value:g} bytes of {what}; {each.source}")
 
 
 def _checkpoint_bytes(job: Job, defaults: BillDefaults) -> Quantity:
@@ -131,7 +133,7 @@ class Rates:
 
 def sample_storage(plan: Plan, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults) -> Rates:
     """Return the storage from which samples are read."""
-    given = (*_of_machine(candidate), (plan.data.storage, "the plan: data.storage"))
+    given = (*_stated_storage(candidate), (plan.data.storage, "the plan: data.storage"))
     return _first(given, defaults.sample_storage, catalog, candidate, nodes=candidate.nodes)
 
 
@@ -140,7 +142,7 @@ def checkpoint_storage(
 ) -> Rates:
     """Return the storage for checkpoints: that of the samples, unless another one is stated."""
     given = (
-        *_of_machine(candidate),
+        *_stated_storage(candidate),
         (plan.data.checkpoint_storage, "the plan: data.checkpoint_storage"),
         (plan.data.storage, "the plan: data.storage"),
     )
@@ -150,7 +152,7 @@ def checkpoint_storage(
 Given = tuple[Id | StorageRates | None, str]
 
 
-def _of_machine(candidate: Candidate) -> tuple[Given, Given]:
+def _stated_storage(candidate: Candidate) -> tuple[Given, Given]:
     site = candidate.site
     return (
         (candidate.option.storage, "the option: storage"),
@@ -168,10 +170,10 @@ def _first(given: tuple[Given, ...], default: Id, catalog: Catalog, candidate: C
         kind = catalog.find_storage(storage, where=where)
         read, write, name, scope = kind.read, kind.write, kind.id, kind.scope
     times = {"accelerator": nodes * candidate.accelerators_per_node, "node": nodes, "training": 1}[scope]
-    return Rates(name, _of_all(read, times, scope), _of_all(write, times, scope))
+    return Rates(name, _rate_of_all_parts(read, times, scope), _rate_of_all_parts(write, times, scope))
 
 
-def _of_all(rate: Quantity, times: int, scope: Scope) -> Quantity:
+def _rate_of_all_parts(rate: Quantity, times: int, scope: Scope) -> Quantity:
     if times == 1:
         return rate
     whole = interval(rate, Unit.GB_PER_S).scaled(times)

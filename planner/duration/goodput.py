@@ -137,16 +137,16 @@ def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: fl
     return samples_per_s.inverse().scaled(samples / goodput_fraction / SECONDS_PER_HOUR)
 
 
-def never_ends(here: Interruptions) -> Reason:
+def never_ends(interruptions: Interruptions) -> Reason:
     """Return the reason for a training that loses more than it gains."""
-    often, between = 1 / here.per_hour, here.interval_hours + here.checkpoint_hours
+    often, between = 1 / interruptions.per_hour, interruptions.interval_hours + interruptions.checkpoint_hours
     text = (
         f"the training would not get on: it is interrupted every {often:.3g} h, and needs "
-        f"{between:.3g} h from checkpoint to checkpoint and {here.restart_hours:g} h for a restart"
+        f"{between:.3g} h from checkpoint to checkpoint and {interruptions.restart_hours:g} h for a restart"
     )
     figures = {
         "between_interruptions_hours": often,
         "between_checkpoints_hours": between,
-        "restart_hours": here.restart_hours,
+        "restart_hours": interruptions.restart_hours,
     }
     return Reason(code=ReasonCode.NEVER_ENDS, text=text, figures=figures)

@@ -117,7 +117,7 @@ def runtime_inputs(
     sharded = strategy is not Strategy.DDP
     reading = sample_storage(plan, candidate, catalog, defaults)
     writing = checkpoint_storage(plan, candidate, catalog, defaults, writing_nodes=candidate.nodes if sharded else 1)
-    given = _of_option(plan.goodput, candidate.option.goodput)
+    given = _option_goodput(plan.goodput, candidate.option.goodput)
     inputs = {
         "samples_per_s": throughput,
         "read_gb_per_s": reading.read,
@@ -153,7 +153,7 @@ def runtime_inputs(
     return replace(runtime, inputs=inputs | {"checkpoint_interval_hours": every}, longest_hours=longest)
 
 
-def _of_option(given: Goodput, own: Goodput | None) -> Goodput:
+def _option_goodput(given: Goodput, own: Goodput | None) -> Goodput:
     """Return the plan's figures, with those of the option in their place."""
     if own is None:
         return given

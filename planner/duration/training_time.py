@@ -75,9 +75,9 @@ def _counted(
     plan: Plan, job: Job, catalog: Catalog, runtime: RuntimeInputs, training: Quantity, startup: Quantity | None,
     factors: Mapping[Practice, Quantity],
 ) -> Timed:  # fmt: skip
-    here = runtime.interruptions(runtime.values)
-    if is_hopeless(here):
-        return Timed(None, never_ends(here))
+    interruptions = runtime.interruptions(runtime.values)
+    if is_hopeless(interruptions):
+        return Timed(None, never_ends(interruptions))
     spread = _Spread.of(runtime)
     total = spread.share(lambda part: part.total)
     whole = Interval(total.value, max(1.0, total.low), total.high)
@@ -166,7 +166,7 @@ class _Spread:
 def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> list[TimeLine]:
     """Return the lines of losses. Those that stay 0 over their whole range are left out."""
     values = runtime.values
-    here = runtime.interruptions(values)
+    stops = runtime.interruptions(values)
     read, samples = runtime.inputs["read_gb_per_s"], runtime.inputs.get("bytes_per_sample")
     checkpoint, every = runtime.inputs.get("checkpoint_gb"), runtime.inputs["checkpoint_interval_hours"]
     wall = training.value * spread.value.total
@@ -184,22 +184,22 @@ def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> 
     if checkpoint is not None:
         how = "until it is written" if values[MODE] else "for the copy to the host's memory"
         text = (
-            f"one every {here.interval_hours:.3g} h, of {checkpoint.value:.4g} GB, stops the training for "
-            f"{here.checkpoint_hours * SECONDS_PER_HOUR:.3g} s {how}; {runtime.written_to.name} writes "
+            f"one every {stops.interval_hours:.3g} h, of {checkpoint.value:.4g} GB, stops the training for "
+            f"{stops.checkpoint_hours * SECONDS_PER_HOUR:.3g} s {how}; {runtime.written_to.name} writes "
             f"{runtime.inputs['write_gb_per_s'].value:.3g} GB/s"
         )
         inputs = ("checkpoint_gb", "write_gb_per_s", "host_copy_gb_per_s", "checkpoint_interval_hours", MODE)
         rows.append((CHECKPOINTS, lambda part: part.checkpoints, text, inputs))
-    rates = {"failure": here.failures_per_hour, "preemption": here.preemptions_per_hour}
+    rates = {"failure": stops.failures_per_hour, "preemption": stops.preemptions_per_hour}
     each = {"failure": "gpu_hours_per_failure", "preemption": "node_hours_per_preemption"}
     count = {"failure": f"{runtime.accelerators} accelerators", "preemption": f"{runtime.nodes} node(s)"}
     for kind, rate in rates.items():
         if rate == 0:
             continue
         often = f"{rate * wall:.3g} expected: {count[kind]} / {values[each[kind]]:,.6g} h"
-        lost = f"{often}, each losing about half of {every.value:.3g} h, and {here.unsaved_hours:.2g} h of writing"
+        lost = f"{often}, each losing about half of {every.value:.3g} h, and {stops.unsaved_hours:.2g} h of writing"
         rows.append((LOST[kind], _part(f"{kind}_lost"), lost, (each[kind], "checkpoint_interval_hours")))
-        stop = f"{often}, each stopping for {here.restart_hours:g} h"
+        stop = f"{often}, each stopping for {stops.restart_hours:g} h"
         rows.append((RESTARTS[kind], _part(f"{kind}_restarts"), stop, (each[kind], "restart_hours")))
     lines = []
     for what, part, text, names in rows:
@@ -246,22 +246,22 @@ def _interruptions(runtime: RuntimeInputs, wall: Quantity) -> Quantity:
 def _limits(runtime: RuntimeInputs, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
     """Name the limits of the training besides the accelerators."""
     values = runtime.values
-    here, limits = runtime.interruptions(values), []
+    stops, limits = runtime.interruptions(values), []
     needed, read = runtime.needed_gb_per_s(values), values["read_gb_per_s"]
     if needed > read:
         limits.append(
             f"storage limits the speed: samples need {needed:.3g} GB/s and {runtime.read_from.name} reads {read:.3g}, "
             f"so the accelerators wait {1 - read / needed:.0%} of the time".replace("%", " %")
         )
-    if here.unsaved_hours > values["checkpoint_interval_hours"]:
+    if stops.unsaved_hours > values["checkpoint_interval_hours"]:
         limits.append(
-            f"storage limits the checkpoints: writing one takes {here.unsaved_hours:.3g} h, longer than the interval "
+            f"storage limits the checkpoints: writing one takes {stops.unsaved_hours:.3g} h, longer than the interval "
             f"of {values['checkpoint_interval_hours']:.3g} h"
         )
     interrupted = sum(line.hours.value for line in lines if line.what in (*LOST.values(), *RESTARTS.values()))
     if interrupted > OFTEN * wall.value:
         share = f"{interrupted / wall.value:.0%}".replace("%", " %")
-        limits.append(f"interruptions, one every {1 / here.per_hour:.3g} h, take {share} of the time")
+        limits.append(f"interruptions, one every {1 / stops.per_hour:.3g} h, take {share} of the time")
     return tuple(limits)
 
 

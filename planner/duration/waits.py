@@ -19,44 +19,44 @@ DRAWS = 20_000
 SEED = 26
 
 
-def wait_of(asked: Queue | Tries) -> Quantity:
+def wait_of(queued: Queue | Tries) -> Quantity:
     """Return the mean wait in hours, with the 90 % range of the same draws that a simulation makes."""
     import numpy as np
 
-    low, high = np.quantile(drawn_wait(np.random.default_rng(SEED), asked, (DRAWS,)), (0.05, 0.95))
-    mean = mean_wait(asked)
+    low, high = np.quantile(drawn_wait(np.random.default_rng(SEED), queued, (DRAWS,)), (0.05, 0.95))
+    mean = mean_wait(queued)
     return Quantity(
         value=mean, low=min(mean, float(low)), high=max(mean, float(high)), unit=Unit.HOURS, basis=Basis.ASSUMED,
-        source=f"the plan: {'queue' if isinstance(asked, Queue) else 'tries'}, {_in_words(asked)}",
+        source=f"the plan: {'queue' if isinstance(queued, Queue) else 'tries'}, {_in_words(queued)}",
     )  # fmt: skip
 
 
-def mean_wait(asked: Queue | Tries) -> float:
+def mean_wait(queued: Queue | Tries) -> float:
     """Return the mean of `drawn_wait`.
 
     jobs ahead:  h (j - c + 1) / c;  M/D/1:  b h / (2 (1 - b));  M/M/c:  C h / (c (1 - b));  tries:  t (1 - p) / p
     """
-    if isinstance(asked, Tries):
-        return asked.every_hours * (asked.of - asked.had) / asked.had
-    hours, machines = asked.job_hours, asked.machines
-    if asked.jobs is not None:
-        return hours * max(0, asked.jobs - machines + 1) / machines
-    busy = asked.busy or 0.0
+    if isinstance(queued, Tries):
+        return queued.every_hours * (queued.of - queued.had) / queued.had
+    hours, machines = queued.job_hours, queued.machines
+    if queued.jobs is not None:
+        return hours * max(0, queued.jobs - machines + 1) / machines
+    busy = queued.busy or 0.0
     if machines == 1:
         return busy * hours / (2 * (1 - busy))
     return chance_to_wait(servers=machines, busy=busy) * hours / (machines * (1 - busy))
 
 
-def drawn_wait(rng: np.random.Generator, asked: Queue | Tries, size: tuple[int, ...]) -> Array:
+def drawn_wait(rng: np.random.Generator, queued: Queue | Tries, size: tuple[int, ...]) -> Array:
     """Draw waits in hours."""
-    if isinstance(asked, Tries):
-        return until_had(rng, chance_a_try=asked.had / asked.of, hours_a_try=asked.every_hours, size=size)
-    if asked.jobs is not None:
-        return wait_behind(rng, jobs=asked.jobs, service_hours=asked.job_hours, servers=asked.machines, size=size)
-    busy = asked.busy or 0.0
-    if asked.machines == 1:
-        return wait_single(rng, service_hours=asked.job_hours, busy=busy, size=size)
-    return wait_shared(rng, service_hours=asked.job_hours, servers=asked.machines, busy=busy, size=size)
+    if isinstance(queued, Tries):
+        return until_had(rng, chance_a_try=queued.had / queued.of, hours_a_try=queued.every_hours, size=size)
+    if queued.jobs is not None:
+        return wait_behind(rng, jobs=queued.jobs, service_hours=queued.job_hours, servers=queued.machines, size=size)
+    busy = queued.busy or 0.0
+    if queued.machines == 1:
+        return wait_single(rng, service_hours=queued.job_hours, busy=busy, size=size)
+    return wait_shared(rng, service_hours=queued.job_hours, servers=queued.machines, busy=busy, size=size)
 
 
 def wait_behind(
@@ -71,6 +71,33 @@ def wait_behind(
 
     ending = jobs - servers + 1
     return rng.gamma(ending, service_hours / servers, size) if ending > 0 else np.zeros(size)
+
+
+def waits_of_sets(rng: np.random.Generator, asked: Queue, first: Array, sets: int) -> list[Array]:
+    """Return the waits of sets of machines that queue together, given drawn waits of the first set, in hours.
+
+    wait(k) = wait(k - 1), or if no machine is free for set k: wait(k - 1) + exponential time of mean
+              service / (servers - k)
+
+    The first k sets keep their machines, so that others' jobs end on servers - k of them. If fewer jobs than servers
+    are there, the next sets do not wait. Sets beyond the servers share a machine, as the plan says.
+    Of a busy share b, the number n of jobs there is drawn: P(n) ~ (servers x b)^n / n!.
+    """
+    import numpy as np
+
+    hours, servers = asked.job_hours, asked.machines
+    if asked.jobs is not None:
+        there = np.full(first.shape, min(asked.jobs, servers))
+    else:
+        load = servers * (asked.busy or 0.0)
+        weights = np.array([load**count / math.factorial(count) for count in range(servers)])
+        drawn = rng.choice(servers, size=first.shape, p=weights / weights.sum())
+        there = np.where(first > 0, servers, drawn)
+    waits = [first]
+    for place in range(1, sets):
+        more = rng.exponential(hours / (servers - place), first.shape) if place < servers else 0.0
+        waits.append(waits[-1] + np.where(there + place >= servers, more, 0.0))
+    return waits
 
 
 def wait_single(rng: np.random.Generator, *, service_hours: float, busy: float, size: tuple[int, ...]) -> Array:
@@ -131,11 +158,11 @@ def until_had(rng: np.random.Generator, *, chance_a_try: float, hours_a_try: flo
     return np.asarray(hours_a_try * (rng.geometric(min(1.0, chance_a_try), size) - 1.0))
 
 
-def _in_words(asked: Queue | Tries) -> str:
-    if isinstance(asked, Tries):
-        return f"had {asked.had} times of {asked.of}, every {asked.every_hours:g} h"
-    ahead = f"{asked.jobs} jobs ahead" if asked.jobs is not None else f"busy {asked.busy:g} of the time"
-    return f"{ahead}, {asked.job_hours:g} h each, on {asked.machines} machines"
+def _in_words(queued: Queue | Tries) -> str:
+    if isinstance(queued, Tries):
+        return f"had {queued.had} times of {queued.of}, every {queued.every_hours:g} h"
+    ahead = f"{queued.jobs} jobs ahead" if queued.jobs is not None else f"busy {queued.busy:g} of the time"
+    return f"{ahead}, {queued.job_hours:g} h each, on {queued.machines} machines"
 
 
 def _check(busy: float, where: str) -> None:

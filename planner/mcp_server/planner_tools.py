@@ -105,7 +105,7 @@ class PlannerTools:
         answered = dated(read, now=clock.now())
         listed = plans.with_found_options(answered.plan, catalog, today=answered.today)
         document = plans.compare(listed, catalog, today=answered.today)
-        return self._compared(answered._replace(plan=listed), document, asked=plan)
+        return self._compared(answered._replace(plan=listed), document, plan_words=plan)
 
     @guarded
     @with_training_arguments
@@ -276,7 +276,9 @@ class PlannerTools:
             explain(plan, catalog, option=option, today=kept.answered_on), answer_id=answer_id
         )
 
-    def _compared(self, answered: DatedPlan, document: ComparisonDocument, *, asked: str | None = None) -> ToolAnswer:
+    def _compared(
+        self, answered: DatedPlan, document: ComparisonDocument, *, plan_words: str | None = None
+    ) -> ToolAnswer:
         plan, today, assumed = answered
-        kept = answer_ids.keep(document, today=today, plan=plan, assumed=assumed, asked=asked)
+        kept = answer_ids.keep(document, today=today, plan=plan, assumed=assumed, plan_words=plan_words)
         return answer_rows.comparison_answer(document, assumed=assumed, go_on=kept)

@@ -118,11 +118,11 @@ def guarded(
             answer, str
         ):  # raised outside: an error that keeps the first one alive would keep a whole catalog
             raise ToolError(safe_line(answer, longest=LONGEST_ERROR))
-        told = map(safe_line, (*secrets, *answer.assumptions))
+        lines = map(safe_line, (*secrets, *answer.assumptions))
         return answer.model_copy(
             update={
                 "headline": [in_words_of_arguments(sentence) for sentence in answer.headline],
-                "assumptions": first_assumptions(in_words_of_arguments(warning) for warning in told),
+                "assumptions": first_assumptions(in_words_of_arguments(warning) for warning in lines),
             }
         )
 

@@ -25,14 +25,14 @@ LONGEST_WORD = 300
 MOST_NAMES = 12
 
 
-def _plain(text: str) -> str:
+def _refuse_invisible(text: str) -> str:
     """Refuse characters that names do not contain: control characters and invisible ones."""
     if visible_text(text) != text or "\n" in text or "\t" in text:
         raise ValueError("must have no control or invisible characters")
     return text
 
 
-Word = Annotated[str, Field(min_length=1, max_length=LONGEST_WORD), AfterValidator(_plain)]
+Word = Annotated[str, Field(min_length=1, max_length=LONGEST_WORD), AfterValidator(_refuse_invisible)]
 Count = Annotated[int, Field(ge=1, le=MOST_COUNT)]
 Amount = Annotated[float, Field(gt=0, le=1e18, allow_inf_nan=False)]
 Names = Annotated[list[Word], Field(max_length=MOST_NAMES)]

@@ -53,7 +53,7 @@ class Catalog(Frozen):
     own_prices: tuple[Price, ...] = ()
     """The user's prices. They replace others for the same instance, kind and region."""
     credits: tuple[Credit, ...] = ()
-    """Credits of the user's price book, if that was asked for."""
+    """Credits of the user's price book, if the command has --with-price-book."""
     services: tuple[ServiceRate, ...] = ()
     """Service rates, the user's first."""
     providers: dict[str, Provider] = Field(default_factory=dict)

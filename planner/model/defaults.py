@@ -25,7 +25,7 @@ LARGEST_DEFAULT = 1e9
 """Bounds, both far beyond anything real."""
 
 
-def _of_a_real_size(quantity: Quantity) -> Quantity:
+def _checked_size(quantity: Quantity) -> Quantity:
     for name in ("value", "low", "high"):
         number: float = getattr(quantity, name)
         if number and not SMALLEST_DEFAULT <= number <= LARGEST_DEFAULT:
@@ -35,7 +35,7 @@ def _of_a_real_size(quantity: Quantity) -> Quantity:
     return quantity
 
 
-DefaultQuantity = Annotated[Quantity, AfterValidator(_of_a_real_size)]
+DefaultQuantity = Annotated[Quantity, AfterValidator(_checked_size)]
 
 
 def check_units(block: BaseModel, units: Mapping[str, Unit]) -> None:

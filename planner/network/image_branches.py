@@ -74,12 +74,12 @@ def _parse(words: list[str]) -> tuple[list[Step], list[str]]:
 def _series(steps: Sequence[Step], shape: FeatureShape, *, normed: bool) -> tuple[list[Operator], FeatureShape]:
     listed: list[Operator] = []
     for step in steps:
-        operators, shape = _one(step, shape, normed=normed) if isinstance(step, str) else _all(step, shape, normed)
+        operators, shape = _one(step, shape, normed=normed) if isinstance(step, str) else _joined(step, shape, normed)
         listed += operators
     return listed, shape
 
 
-def _all(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple[list[Operator], FeatureShape]:
+def _joined(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple[list[Operator], FeatureShape]:
     """Return branches of one input, joined: all outputs are read and written, and the input's gradients are summed."""
     listed: list[Operator] = []
     outputs = []
@@ -87,10 +87,10 @@ def _all(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple
         operators, after = _series(branch, shape, normed=normed)
         listed += operators
         outputs.append(after)
-    sizes = {each.size for each in outputs}
+    sizes = {output.size for output in outputs}
     if len(sizes) != 1:
         raise ValueError(f"branches of sizes {sorted(sizes)} cannot be joined")
-    joined = FeatureShape(sum(each.channels for each in outputs), outputs[0].size)
+    joined = FeatureShape(sum(output.channels for output in outputs), outputs[0].size)
     added = 3 * (len(parallel) - 1) * shape.channels * shape.size**2
     listed.append(Operator("pointwise", forward=2 * joined.channels * joined.size**2, backward=added))
     return listed, joined

@@ -47,7 +47,7 @@ def image_parameters(architecture: Resnet | Vit) -> int:
     if isinstance(architecture, Resnet):
         convolutions = list(resnet_convolutions(architecture))
         classifier = (convolutions[-1].outputs + 1) * architecture.classes
-        return sum(each.weights + 2 * each.outputs for each in convolutions) + classifier
+        return sum(convolution.weights + 2 * convolution.outputs for convolution in convolutions) + classifier
     d, ffn = architecture.hidden, architecture.ffn_hidden
     attention, mlp, norms = 4 * d * (d + 1), d * ffn + ffn + ffn * d + d, 2 * 2 * d
     patches = COLOURS * architecture.patch_size**2 * d + d
@@ -75,7 +75,7 @@ def image_macs(architecture: Resnet | Vit) -> tuple[int, int]:
     if isinstance(architecture, Resnet):
         convolutions = list(resnet_convolutions(architecture))
         classifier = convolutions[-1].outputs * architecture.classes
-        return convolutions[0].macs, sum(each.macs for each in convolutions) + classifier
+        return convolutions[0].macs, sum(convolution.macs for convolution in convolutions) + classifier
     d, tokens = architecture.hidden, architecture.tokens
     patches = (tokens - 1) * COLOURS * architecture.patch_size**2 * d
     block = tokens * (4 * d * d + 2 * d * architecture.ffn_hidden) + 2 * tokens**2 * d
@@ -114,7 +114,7 @@ def resnet_activations(resnet: Resnet) -> tuple[int, int, tuple[tuple[int, int],
     again, and of its three ReLUs. For the stem: the image, the convolution's output, the ReLU's, the pooling's.
     """
     convolutions = list(resnet_convolutions(resnet))
-    outputs = [each.outputs * each.output_size**2 for each in convolutions]
+    outputs = [convolution.outputs * convolution.output_size**2 for convolution in convolutions]
     pooled = convolutions[0].outputs * _half(convolutions[0].output_size) ** 2
     stem = COLOURS * resnet.image_size**2 + 2 * outputs[0] + pooled
     blocks, at, size = [], 1, pooled

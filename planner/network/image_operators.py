@@ -111,12 +111,12 @@ def operators_of(network: Resnet | Vit | ImageNetwork) -> tuple[Operator, ...]:
 
 def training_macs(operators: tuple[Operator, ...]) -> float:
     """Return the multiply-accumulates of one image of training, forward and backward."""
-    return sum(each.macs * (2 if each.first else 3) for each in operators)
+    return sum(operator.macs * (2 if operator.first else 3) for operator in operators)
 
 
 def weights_of(operators: tuple[Operator, ...]) -> float:
     """Return the number of trained parameters."""
-    return sum(each.weights for each in operators)
+    return sum(operator.weights for operator in operators)
 
 
 def _published(network: ImageNetwork) -> Iterator[Operator]:
@@ -162,7 +162,7 @@ def _stages(network: ImageNetwork) -> Stages:
 def _mobile(network: ImageNetwork) -> Mobile:
     width, depth = network.width_multiplier, network.depth_multiplier
     return Mobile(
-        tuple(stage_of(each, width=width, depth=depth) for each in network.stages),
+        tuple(stage_of(stage, width=width, depth=depth) for stage in network.stages),
         rounded((network.stem or 0) * width),
         rounded((network.head or 0) * width),
         network.pooled_head,

@@ -30,7 +30,7 @@ class LayerKind(NamedTuple):
     moe_ffn_hidden: int = 0
     shared_experts: int = 0
     window: int | None = None
-    """Most tokens that a token attends to; None means the whole sample."""
+    """Largest number of tokens that a token attends to; None means the whole sample."""
 
     @property
     def q_dim(self) -> int:

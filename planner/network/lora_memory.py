@@ -90,9 +90,9 @@ def adapter_parameters(network: Architecture, adapters: Adapters) -> int:
 
     DoRA also has a magnitude for every output; LoHa has two pairs of matrices.
     """
-    beside = adapted(network, adapters)
-    magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
-    return PAIRS[adapters.kind] * adapters.rank * beside.numbers + magnitudes
+    adapted_maps = adapted(network, adapters)
+    magnitudes = adapted_maps.outputs if adapters.kind is AdapterKind.DORA else 0
+    return PAIRS[adapters.kind] * adapters.rank * adapted_maps.numbers + magnitudes
 
 
 def adapters_of(network: Architecture, trained: int | None) -> Adapters:

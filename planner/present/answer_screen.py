@@ -187,7 +187,8 @@ def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
 def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     when = f"{_moment(placed.start)} to {_moment(placed.end)}"
     before = " before credits" if plan.credits_usd else ""
-    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {phrases.money(placed.usd)}{before}."
+    many = _trainings(placed.runs)
+    return f"{many[0].upper()}{many[1:]} on {placed.name}, {when}, {phrases.money(placed.usd)}{before}."
 
 
 def _moment(iso: str) -> str:
@@ -212,7 +213,7 @@ def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str
 
 def _lines(screen: Screen, shown: int, width: int) -> list[str]:
     units = scales(screen.entries, screen.currency)
-    kept = _kept(screen.entries, shown)
+    kept = _shown_entries(screen.entries, shown)
     lines = [*wrapped(screen.title, width=width), ""]
     for sentence in screen.headline:
         lines += wrapped(sentence, width=width, indent="  ")
@@ -229,7 +230,7 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
     return [*lines, *wrapped_items(commands, width=width, separator="    ")]
 
 
-def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
+def _shown_entries(entries: Sequence[Entry], count: int) -> list[Entry]:
     """Return the first entries, with the marked ones and the first owned one of the others."""
     owned = next((entry for entry in entries if entry.option.hold is Hold.HAVE), None)
     marked = [entry for entry in entries[count:] if entry.mark or entry is owned]

@@ -110,8 +110,8 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     for effect in option.effects:
         known = "no evidence of it, so no effect"
         if effect.step_factor is not None:
-            of = "its own work takes" if effect.level in ("chip", "accelerator") else "its steps take"
-            known = f"{of} {effect.step_factor:.3f} times the physics' seconds"
+            subject = "its own work takes" if effect.level in ("chip", "accelerator") else "its steps take"
+            known = f"{subject} {effect.step_factor:.3f} times the physics' seconds"
         yield f"  {effect.level} {effect.label}: {known}"
 
 
@@ -146,27 +146,34 @@ def _correction(option: OptionExplanation) -> Iterator[str]:
     """Write the factors of a part's seconds."""
     if option.correction is None:
         return
-    of = option.correction
+    correction = option.correction
     runs = (
-        f"corrected by {of.runs} measurement{'s' if of.runs > 1 else ''}: x {of.by_runs:.4g}"
-        if of.runs
+        f"corrected by {correction.runs} measurement{'s' if correction.runs > 1 else ''}: x {correction.by_runs:.4g}"
+        if correction.runs
         else "not corrected by measurements"
     )
-    yield f"  seconds = formula x times x {of.factor:.4g} ({runs}; effects of labels, below: x {of.by_labels:.4g})"
+    labels = f"effects of labels, below: x {correction.by_labels:.4g}"
+    yield f"  seconds = formula x times x {correction.factor:.4g} ({runs}; {labels})"
     yield "  times: micro-batches, as far as nothing hides them, the chip and the kernels; -: a share of the rest"
 
 
 def _extrapolated(option: OptionExplanation) -> Iterator[str]:
     """Write the step and the ratios of an extrapolated rate, which has no parts."""
-    of = option.extrapolation
-    if of is None or option.throughput is None:
+    extrapolation = option.extrapolation
+    if extrapolation is None or option.throughput is None:
         return
     rate = f"{number_text(option.throughput.value, option.throughput.unit)} samples/s"
     step = (
-        "" if of.seconds is None else f"; a step of {of.batch:,} samples takes {of.batch:,} / rate = {of.seconds:.4g} s"
+        ""
+        if extrapolation.seconds is None
+        else f"; a step of {extrapolation.batch:,} samples takes {extrapolation.batch:,} / rate = "
+        f"{extrapolation.seconds:.4g} s"
     )
-    yield f"Extrapolated from {', '.join(of.runs)}, so without parts: {rate}{step}"
-    rows = [{"ratio": ratio.what, "factor": f"{ratio.value:.5g}", "formula": ratio.formula} for ratio in of.ratios]
+    yield f"Extrapolated from {', '.join(extrapolation.runs)}, so without parts: {rate}{step}"
+    rows = [
+        {"ratio": ratio.what, "factor": f"{ratio.value:.5g}", "formula": ratio.formula}
+        for ratio in extrapolation.ratios
+    ]
     yield from _block("Factors between the run and the answer", rows)
 
 

@@ -69,8 +69,8 @@ def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[st
 def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[str, str]]:
     sure = "" if document.confidence is None else confidence_text(document.confidence)
     if option.done_by is not None:
-        late = option.done_by_confident or option.done_by
-        days = f"{late}" if late == option.done_by else f"likely {option.done_by}; {late}"
+        latest = option.done_by_confident or option.done_by
+        days = f"{latest}" if latest == option.done_by else f"likely {option.done_by}; {latest}"
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
     if option.campaign_hours is not None and option.hours_confident is not None and document.confidence is not None:
         most = f"{percent_text(document.confidence)} of the simulated campaigns end within"
@@ -90,7 +90,8 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
     if option.usd_confident is not None and sure:
         nothing = nothing_to_pay(option, bill=option.campaign_usd)
         usd = nothing or Phrases(CampaignLimits(), document.currency).most(option)
-        yield "at most", f"{usd}, {sure}: by this it is ranked"
+        less = "" if option.taken_off_usd is None else ", less what is taken off,"
+        yield "at most", f"{usd}, {sure}: by this{less} it is ranked"
     if option.bill is not None:
         yield "bill", _bill_text(option.bill)
 
@@ -119,14 +120,14 @@ def _bill_text(bill: Bill) -> str:
 
 
 LINES = 80
-"""Most lines, two screens."""
+"""Largest number of lines, two screens."""
 OF_THE_STEP = ("samples_per_s", "step_seconds")
 """Formulas at which the short explanation stops, because the ones below belong to the training step."""
 MOST_PARTS = 6
 
 
 def short_lines(document: ExplainDocument, *, width: int | None) -> list[str]:
-    """Return the lines of the recommended option, or of the only one asked for. `--all` has everything."""
+    """Return the lines of the recommended option, or of the only requested one. `--all` has everything."""
     option = next((option for option in document.options if option.id == document.recommended), document.options[0])
     last = ["Every option, formula, source, constant and run: --all", *again(document.answer_id)]
     if len(document.options) > 1:
@@ -155,13 +156,13 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
         parts = [f"{names.get(part.name, part.name)} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
         step = f"a step of {option.step_size:,.0f} {option.step_unit} takes {option.step_seconds:.4g} s"
         yield f"{step}: {', '.join(parts)}"
-    formulas = list(_of_money(option.formulas))
+    formulas = list(_money_formulas(option.formulas))
     if formulas:
         yield f"How the figures are computed ({HOW_TO_READ}):"
         yield from formula_lines(formulas, full=False)
 
 
-def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
+def _money_formulas(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
     """Yield the formulas that are not only used by those of the step."""
     by_name = {formula.name: formula for formula in formulas}
     used = {part.formula for formula in formulas for part in formula.inputs}

@@ -94,13 +94,13 @@ def memory_tables(document: MemoryDocument) -> list[tuple[tuple[Column, ...], li
 def verdict_text(document: MemoryDocument) -> str:
     """Write whether the training fits, with its chance and the assumptions."""
     needed = GIB.value(document.total_gib)
-    of = "" if document.hbm_gib is None else f" of {GIB.value(document.hbm_gib)}"
+    of_device = "" if document.hbm_gib is None else f" of {GIB.value(document.hbm_gib)}"
     how = f"with {document.checkpointing.value} checkpointing" if document.checkpointing != "none" else "as it is"
     if document.fits is None:
         return f"Whether it fits is not known: it needs {needed} GiB, and the device's memory is not known."
     chance = _chance(document.chance, document.fits)
     word = {"yes": f"Fits {how}, {chance}", "no": f"Does not fit {how}: chance {chance}"}
-    said = f"{word.get(document.fits, f'May fit {how}, {chance}')}: {needed}{of} GiB"
+    said = f"{word.get(document.fits, f'May fit {how}, {chance}')}: {needed}{of_device} GiB"
     if document.fits == "yes":
         said += f", micro-batch up to {_largest(document.largest_micro_batch)}"
     return f"{said}.{_assumed(document)}"

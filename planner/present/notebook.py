@@ -64,15 +64,15 @@ def _options_frame(
     entries = entries_of(document)
     for column in (COLUMNS[key] for key in more):
         values = [column.value(entry) for entry in entries]
-        rows = [_of_column(column, value, sources=sources) for value in values]
+        rows = [_column_fields(column, value, sources=sources) for value in values]
         added = pd.DataFrame(rows, index=frame.index)
         frame = frame.drop(columns=[name for name in added if name in frame]).join(added)
     return frame
 
 
-def _of_column(column: OptionColumn, value: object, *, sources: bool) -> dict[str, Any]:
+def _column_fields(column: OptionColumn, value: object, *, sources: bool) -> dict[str, Any]:
     if column.quantity:
-        return _of_quantity(column.key, value if isinstance(value, Quantity) else None, sources=sources)
+        return _quantity_fields(column.key, value if isinstance(value, Quantity) else None, sources=sources)
     return {column.key: value.value if isinstance(value, Enum) else value}
 
 
@@ -84,7 +84,7 @@ def _cells(row: Frozen, *, sources: bool) -> Mapping[str, Any]:
         value = getattr(row, name)
         kinds = get_args(field.annotation) or (field.annotation,)
         if Quantity in kinds:
-            cells |= _of_quantity(name, value, sources=sources)
+            cells |= _quantity_fields(name, value, sources=sources)
         elif value is None and any(isinstance(kind, type) and issubclass(kind, PLAIN) for kind in kinds):
             cells[name] = None
         elif isinstance(value, Enum):
@@ -96,7 +96,7 @@ def _cells(row: Frozen, *, sources: bool) -> Mapping[str, Any]:
     return cells
 
 
-def _of_quantity(name: str, quantity: Quantity | None, *, sources: bool) -> dict[str, Any]:
+def _quantity_fields(name: str, quantity: Quantity | None, *, sources: bool) -> dict[str, Any]:
     parts = {"": "value", "_low": "low", "_high": "high", "_basis": "basis"}
     if sources:
         parts |= {"_source": "source", "_as_of": "as_of"}

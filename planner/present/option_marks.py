@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.cost.cloud.price_age import renewal
-from planner.decide.recommend.wording import duration_text, may_not_fit
+from planner.decide.options.part_notes import may_not_fit
+from planner.decide.recommend.wording import duration_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 from planner.text.number_text import percent_text

@@ -91,10 +91,10 @@ def option_cells(entries: Sequence[Entry], units: Scales, more: Sequence[str] = 
     return [column for column in _columns(asked, entries, units) if any(row.get(column.key) for row in rows)], rows
 
 
-def _columns(asked: Sequence[OptionColumn], entries: Sequence[Entry], units: Scales) -> list[Column]:
+def _columns(columns: Sequence[OptionColumn], entries: Sequence[Entry], units: Scales) -> list[Column]:
     """Return the screen's columns, each quantity followed by its range."""
     table: list[Column] = []
-    for column in asked:
+    for column in columns:
         values = [value for entry in entries if isinstance(value := column.value(entry), Quantity)]
         unit = units.scale_of(column, values[0].unit).title if values else ""
         table.append(
@@ -110,7 +110,7 @@ def _columns(asked: Sequence[OptionColumn], entries: Sequence[Entry], units: Sca
 
 
 def _rows(
-    asked: Sequence[OptionColumn],
+    columns: Sequence[OptionColumn],
     entries: Sequence[Entry],
     units: Scales,
     *,
@@ -133,7 +133,7 @@ def _rows(
             when = {"money": "pay now", "money" + RANGE: "+ running - left" if left else "+ running"}
             written.append({"hold": word} | (when if bought else {}))
             word = ""
-        row = _row(asked, entry, units, left=left, beside_name=beside_name)
+        row = _row(columns, entry, units, left=left, beside_name=beside_name)
         written.append(row | {"hold": NO if entry.no else word})
     return written
 
@@ -148,9 +148,9 @@ def left_of(option: OptionEstimate) -> Quantity | None:
     return option.left_usd if isinstance(option, CampaignOption) else None
 
 
-def _row(asked: Sequence[OptionColumn], entry: Entry, units: Scales, *, left: bool, beside_name: bool) -> Row:
+def _row(columns: Sequence[OptionColumn], entry: Entry, units: Scales, *, left: bool, beside_name: bool) -> Row:
     row: Row = {}
-    for column in asked:
+    for column in columns:
         value = column.value(entry)
         if isinstance(value, Quantity):
             scale = units.scale_of(column, value.unit)

@@ -97,8 +97,8 @@ def choice_rows(document: OwnOrRentDocument) -> list[Row]:
             "machine": choice.display_name or choice.id,
             "nodes": str(choice.nodes or NOT_KNOWN),
             "trainings a year": f"{choice.trainings_per_year:.4g}",
-            "USD a year": _short(choice.usd_per_year) + beside(choice.local_per_year),
-            "USD a training": _short(choice.usd_per_training) + beside(choice.local_per_training),
+            "USD a year": _short(choice.usd_per_year) + in_own_currency(choice.local_per_year),
+            "USD a training": _short(choice.usd_per_training) + in_own_currency(choice.local_per_training),
             "USD at once": NOT_KNOWN if choice.usd_upfront is None else f"{choice.usd_upfront:,.0f}",
             "why not": choice.why_not or "",
         }
@@ -123,7 +123,7 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
 
 def detail_notes(document: OwnOrRentDocument) -> list[str]:
     """Return both questions with their answers, the sentence at the site's busy share, incentives, defaults, notes."""
-    local = beside(document.local_per_busy_gpu_hour)
+    local = in_own_currency(document.local_per_busy_gpu_hour)
     lines = [
         document.full_question,
         f"  {quantity_text(document.usd_per_busy_gpu_hour)}{local}",
@@ -153,7 +153,7 @@ def input_rows(document: OwnOrRentDocument) -> list[Row]:
     ]
 
 
-def beside(amount: LocalAmount | None) -> str:
+def in_own_currency(amount: LocalAmount | None) -> str:
     """Write an amount in the plan's own currency, to follow the one in USD; empty if there is none."""
     return "" if amount is None else f" = {amount_text(amount)}"
 

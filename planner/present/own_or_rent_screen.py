@@ -191,8 +191,8 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
     site = f"{start} {share} busy, {whose}: {money.full(full.value)} per busy GPU-hour"
     in_full = not bought and not any(row.lease_owed for row in year.options)
     if year.counted_from is not CountedFrom.SITE and in_full:
-        there, busy = money.full(year.usd_per_busy_gpu_hour.value), share_text(year.busy_fraction.value)
-        site += f", {there} at {busy}" if there != money.full(full.value) and busy != share else ""
+        usd_per_hour, busy = money.full(year.usd_per_busy_gpu_hour.value), share_text(year.busy_fraction.value)
+        site += f", {usd_per_hour} at {busy}" if usd_per_hour != money.full(full.value) and busy != share else ""
     adds = document.marginal_usd_per_training
     electricity = "" if adds is None else f"; electricity of a training {money.money(adds.value)}"
     return [f"{counted}.", f"{site}{electricity}."]

@@ -72,7 +72,7 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
         lines += wrapped(sentence, width=width, indent="  ")
     columns = PLACEMENTS if document.feasible else NEAREST
     lines += ["", *table_lines(columns, _placements(document), width=width)] if document.placements else []
-    for text in (_sure(document), _robustness(document)):
+    for text in (_chance_text(document), _robustness(document)):
         lines += wrapped(text, width=width, indent="  ") if text else []
     lines += ["", "What would change it:"]
     changes = _measurements(document, every=every) + _turns(document, every=every)
@@ -110,7 +110,7 @@ def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
-def _sure(document: RecommendationDocument) -> str:
+def _chance_text(document: RecommendationDocument) -> str:
     """Write the chance that the plan keeps its limits; empty without limits."""
     chance = document.chance_both
     return "" if chance is None else f"It keeps the limits with {percent_text(min(chance, 0.99))}."
@@ -177,6 +177,7 @@ def _why(alternative: Alternative, document: RecommendationDocument) -> str:
         return alternative.why_not or ""
     days = (alternative.done_by_confident - end).days
     when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
-    ratio = alternative.usd_confident / base
+    sold = alternative.after_sale_usd
+    ratio = (alternative.usd_confident if sold is None else sold) / base
     tie = ": a tie" if 1 - TIE_FRACTION <= ratio < 1 and not days else ""
     return f"{ratio_text(ratio)}{tie}{f', {when}' if days else ''}"

@@ -114,7 +114,7 @@ HEAVY = (Severity.IMPOSSIBLE, Severity.DOUBTFUL)
 DATED = re.compile(r"\(\d{4}-\d\d")
 SAID_BESIDE = ("log_doubt", "benchmark_doubt", "benchmark_wrong")
 MOST_RUNS = 20
-"""Most runs that are all listed. Of more runs, only impossible and doubtful ones are listed."""
+"""Largest number of runs that are all listed. Of more runs, only impossible and doubtful ones are listed."""
 
 
 def audit_lines(document: AuditDocument, *, width: int, details: bool = False) -> list[str]:

@@ -1,7 +1,7 @@
-"""Formulas that print themselves: plain functions whose numbers remember, while recorded, how they were computed.
+"""Formulas that can be printed: plain functions whose numbers remember how they were computed.
 
-Outside `recording()` a formula is just its function. Inside, its inputs are named numbers, and the operators applied to
-them remember their operands. So the text of a formula comes from running its code once.
+Outside `recording()` a formula is just its function. Inside it, inputs are named numbers, and the results of operators
+remember their operands. So the text of a formula comes from running its code once.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ NO_INPUTS: Mapping[str, tuple[str, str]] = {}
 def formula(
     unit: str, *, name: str | None = None, inputs: Mapping[str, tuple[str, str]] = NO_INPUTS
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a formula of a function of floats, intervals and dataclasses of floats: named inputs, a named result.
+    """Turn a function of floats, intervals and dataclasses of floats into a formula with named inputs and result.
 
-    Its name is the function's, its inputs are its parameters, its meaning is the first line of its docstring. `inputs`
-    gives the unit and the source of inputs by name, for those that are not computed or stated elsewhere.
+    The result's name is the function's, unless `name` is given; its meaning is the first line of the docstring. The
+    inputs are the parameters. `inputs` gives unit and source by name, for inputs that are not computed or stated
+    elsewhere.
     """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
@@ -59,7 +60,7 @@ def formula(
 
 
 def named(name: str, value: R, unit: str, meaning: str = "") -> R:
-    """Name a number or interval between formulas, so that it is printed separately."""
+    """Name an intermediate number or interval, so that it is printed on its own."""
     return cast("R", _result(name, unit, meaning, value, "")) if is_recording() else value
 
 
@@ -128,13 +129,17 @@ def _applied(sign: str, function: Callable[..., float], *values: float) -> float
 
 
 def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
-    """Return an argument whose numbers have the parameter's name; in a dataclass, the fields' names."""
+    """Return an argument with named numbers: by the parameter's name, or in a dataclass by the fields' names."""
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Recorded):
-        return _renamed(name, value, *_described(name, float(value), inputs))
+        return _renamed(name, value, *_unit_and_source(name, float(value), inputs))
     if isinstance(value, int | float):
-        return value if math.isinf(value) else recorded_float(value, NamedInput(name, *_described(name, value, inputs)))
+        return (
+            value
+            if math.isinf(value)
+            else recorded_float(value, NamedInput(name, *_unit_and_source(name, value, inputs)))
+        )
     if isinstance(value, Interval):
         ends = {end: _input(f"{name}_{end}", getattr(value, end), inputs) for end in ("low", "high")}
         return Interval(value=_input(name, value.value, inputs), **ends)
@@ -148,15 +153,17 @@ def _input(name: str, value: Any, inputs: Mapping[str, tuple[str, str]]) -> Any:
     return value
 
 
-def _described(name: str, value: float, inputs: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-    """Return the unit and source of an input; none of 0 and 1, which the text of a formula leaves out."""
+def _unit_and_source(name: str, value: float, inputs: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Return the unit and source of an input; empty for 0 and 1, which the text of a formula leaves out."""
     return ("", "") if value in (0, 1) else inputs.get(name, ("", ""))
 
 
 def _renamed(name: str, value: Recorded, unit: str, source: str) -> RecordedFloat:
-    how, number = value.how, float(value)
-    if isinstance(how, NamedInput):
-        return recorded_float(number, how._replace(name=name, unit=how.unit or unit, source=how.source or source))
+    origin, number = value.how, float(value)
+    if isinstance(origin, NamedInput):
+        return recorded_float(
+            number, origin._replace(name=name, unit=origin.unit or unit, source=origin.source or source)
+        )
     return recorded_float(number, NamedInput(name, computed=value))
 
 
@@ -165,8 +172,12 @@ def _result(name: str, unit: str, meaning: str, value: Any, where: str) -> Any:
         number = float(value)
         how = NamedResult(name, unit, meaning, value, where)
         if isinstance(value.how, NamedResult):
-            of = value.how
-            how = of if where else of._replace(name=name, unit=unit or of.unit, meaning=meaning or of.meaning)
+            earlier = value.how
+            how = (
+                earlier
+                if where
+                else earlier._replace(name=name, unit=unit or earlier.unit, meaning=meaning or earlier.meaning)
+            )
         return value._with(number, how)
     if isinstance(value, Interval):
         return value._replace(value=_result(name, unit, meaning, value.value, where))

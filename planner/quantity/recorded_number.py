@@ -54,70 +54,70 @@ class Recorded:
     def _with(self, value: float, how: Operation | NamedInput | NamedResult) -> Recorded:
         raise NotImplementedError
 
-    def _of_two(self, sign: str, first: Any, other: Any, apply: Callable[[float, float], float]) -> Any:
+    def _operation_of_two(self, sign: str, first: Any, other: Any, apply: Callable[[float, float], float]) -> Any:
         if not isinstance(first, (int, float, Recorded)) or not isinstance(other, (int, float, Recorded)):
             return NotImplemented
         value = apply(float(first), float(other))
         return self._with(value, Operation(sign, (first, other))) if _on.get() else value
 
-    def _of_one(self, sign: str, value: float) -> Any:
+    def _operation_of_one(self, sign: str, value: float) -> Any:
         return self._with(value, Operation(sign, (self,))) if _on.get() else value
 
     def __add__(self, other: Any) -> Any:
-        return self._of_two("+", self, other, float.__add__)
+        return self._operation_of_two("+", self, other, float.__add__)
 
     def __radd__(self, other: Any) -> Any:
-        return self._of_two("+", other, self, float.__add__)
+        return self._operation_of_two("+", other, self, float.__add__)
 
     def __sub__(self, other: Any) -> Any:
-        return self._of_two("-", self, other, float.__sub__)
+        return self._operation_of_two("-", self, other, float.__sub__)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._of_two("-", other, self, float.__sub__)
+        return self._operation_of_two("-", other, self, float.__sub__)
 
     def __mul__(self, other: Any) -> Any:
-        return self._of_two("x", self, other, float.__mul__)
+        return self._operation_of_two("x", self, other, float.__mul__)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._of_two("x", other, self, float.__mul__)
+        return self._operation_of_two("x", other, self, float.__mul__)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._of_two("/", self, other, float.__truediv__)
+        return self._operation_of_two("/", self, other, float.__truediv__)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._of_two("/", other, self, float.__truediv__)
+        return self._operation_of_two("/", other, self, float.__truediv__)
 
     def __pow__(self, other: Any) -> Any:
-        return self._of_two("^", self, other, float.__pow__)
+        return self._operation_of_two("^", self, other, float.__pow__)
 
     def __rpow__(self, other: Any) -> Any:
-        return self._of_two("^", other, self, float.__pow__)
+        return self._operation_of_two("^", other, self, float.__pow__)
 
     def __neg__(self) -> Any:
-        return self._of_one("-", -float(self))
+        return self._operation_of_one("-", -float(self))
 
     def __abs__(self) -> Any:
-        return self._of_one("abs", abs(float(self)))
+        return self._operation_of_one("abs", abs(float(self)))
 
     def exp(self) -> Any:
         """Return e to the power of this number. numpy calls this and the four methods below on arrays of them."""
-        return self._of_one("exp", math.exp(float(self)))
+        return self._operation_of_one("exp", math.exp(float(self)))
 
     def log(self) -> Any:
         """Return the natural logarithm."""
-        return self._of_one("log", math.log(float(self)))
+        return self._operation_of_one("log", math.log(float(self)))
 
     def log2(self) -> Any:
         """Return the logarithm to base 2."""
-        return self._of_one("log2", math.log2(float(self)))
+        return self._operation_of_one("log2", math.log2(float(self)))
 
     def sqrt(self) -> Any:
         """Return the square root."""
-        return self._of_one("sqrt", math.sqrt(float(self)))
+        return self._operation_of_one("sqrt", math.sqrt(float(self)))
 
     def rint(self) -> Any:
         """Return the nearest whole number."""
-        return self._of_one("round", float(round(float(self))))
+        return self._operation_of_one("round", float(round(float(self))))
 
 
 class RecordedFloat(Recorded, float):  # type: ignore[misc]  # ** of floats may be complex
@@ -177,16 +177,16 @@ class RecordedElement(Recorded):
         return RecordedElement(value, how)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._of_two("/", self, other, _divided)
+        return self._operation_of_two("/", self, other, _divided)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._of_two("/", other, self, _divided)
+        return self._operation_of_two("/", other, self, _divided)
 
     def __float__(self) -> float:
         return self.value
 
     def __ceil__(self) -> Any:
-        return self._of_one("ceil", float(math.ceil(float(self))))
+        return self._operation_of_one("ceil", float(math.ceil(float(self))))
 
     def __int__(self) -> int:
         return int(self.value)

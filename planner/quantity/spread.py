@@ -1,4 +1,4 @@
-"""Propagates uncertainty of the inputs to an answer: one input moved at a time, the moves added in quadrature."""
+"""Propagates the uncertainty of inputs to an answer: each input moves alone, and the effects add in quadrature."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ class Swing:
 
 
 def swings(
-    answer: Callable[[Inputs], float], inputs: Inputs, ranges: Mapping[str, Interval], moved: Callable[..., Inputs]
+    answer: Callable[[Inputs], float], inputs: Inputs, ranges: Mapping[str, Interval], with_input: Callable[..., Inputs]
 ) -> list[Swing]:
-    """Evaluate the answer at both ends of every uncertain input, the others held; widest first.
+    """Evaluate the answer at both ends of every uncertain input while the other inputs stay; widest first.
 
-    `moved(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity ("tornado").
+    `with_input(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity (tornado).
     """
     with unrecorded():
-        moves = [
-            Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
-            for name, each in ranges.items()
-            if each.low < each.high
+        unsorted = [
+            Swing(name, answer(with_input(inputs, name, ends.low)), answer(with_input(inputs, name, ends.high)))
+            for name, ends in ranges.items()
+            if ends.low < ends.high
         ]
-    return sorted(moves, key=lambda swing: (-swing.width, swing.name))
+    return sorted(unsorted, key=lambda swing: (-swing.width, swing.name))
 
 
-def combined(value: float, moves: list[Swing]) -> Interval:
+def combined(value: float, swings: list[Swing]) -> Interval:
     """Return the range of an answer from its swings.
 
-    up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise. If the answer is positive throughout,
-    this is done in logarithms, because such ranges multiply. An answer that no end takes across 0 keeps its sign.
-    Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
+    up = sqrt(sum of (max(value, at_low, at_high) - value)^2), down likewise. If the answer is positive at all ends,
+    this is done in logarithms, because such ranges multiply. If no end changes the answer's sign, its range does not
+    cross 0. Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
     """
-    highs = [max(value, each.at_low, each.at_high) for each in moves]
-    lows = [min(value, each.at_low, each.at_high) for each in moves]
+    highs = [max(value, swing.at_low, swing.at_high) for swing in swings]
+    lows = [min(value, swing.at_low, swing.at_high) for swing in swings]
     if value > 0 and all(low > 0 for low in lows):
         up = math.hypot(*(math.log(high / value) for high in highs))
         down = math.hypot(*(math.log(value / low) for low in lows))
         return Interval(value, min(value, value * math.exp(-down)), max(value, value * math.exp(up)))
-    low = value - math.hypot(*(value - each for each in lows))
-    high = value + math.hypot(*(each - value for each in highs))
+    low = value - math.hypot(*(value - swing for swing in lows))
+    high = value + math.hypot(*(swing - value for swing in highs))
     if min(lows, default=value) >= 0:
         low = max(low, 0.0)
     if max(highs, default=value) <= 0:
@@ -66,7 +66,10 @@ def combined(value: float, moves: list[Swing]) -> Interval:
 
 
 def signed_product(positive: Interval, signed: Interval) -> Interval:
-    """Return the product of a positive number and one that may be negative, from its ends if it is."""
+    """Return the product of a positive number and one that may be negative.
+
+    If it may be, the range goes from the lowest to the highest product of their ends.
+    """
     if signed.low > 0:
         return positive.times(signed)
     corners = [left * right for left in (positive.low, positive.high) for right in (signed.low, signed.high)]
@@ -74,7 +77,7 @@ def signed_product(positive: Interval, signed: Interval) -> Interval:
 
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float | None:
-    """Return where a function changes sign between `low` and `high`; None if it does not. Bisection, 60 steps."""
+    """Return the point between `low` and `high` where a function changes sign; None if it does not. 60 bisections."""
     with unrecorded():
         at_low, at_high = function(low), function(high)
         if not (at_low < 0 < at_high or at_high < 0 < at_low):

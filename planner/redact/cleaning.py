@@ -127,7 +127,7 @@ _BODY = re.compile(
 )
 _PUTTY = re.compile(r"private-lines: ?\d{1,4}\s{1,3}[A-Za-z0-9+/=\s]{1,20000}", re.IGNORECASE)
 LONGEST_BLOCK = 20_000
-"""Most characters of a block."""
+"""Largest number of characters of a block."""
 MOST_LINES = 200
 FULL_LINE = 40
 """Characters of base64 in every line of a key but the last."""

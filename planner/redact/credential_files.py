@@ -89,13 +89,13 @@ IN_FOLDERS = (
 """Variables that name the folder of a tool, with its file there."""
 FILE_LIMIT_BYTES = 200_000
 MOST_FILES = 50
-"""Most files of one folder of cached tokens."""
+"""Largest number of files of one folder of cached tokens."""
 MOST_VALUES = 200
-"""Most secrets of one file."""
+"""Largest number of secrets of one file."""
 LEAST_CHARACTERS = 8
-"""Fewest characters of a value. Shorter ones appear in ordinary text by chance."""
+"""Smallest number of characters of a value. Shorter ones appear in ordinary text by chance."""
 DRAWN_CHARACTERS = 20
-"""Fewest characters of a secret whose key does not say that it is one."""
+"""Smallest number of characters of a secret whose key does not say that it is one."""
 SECRET_KEY = re.compile(
     r"secret|token|passw(?:or)?d|passphrase|(?:^|[^a-z])(?:pass|pwd|auth|key)$|api_?key|access_?key|private_?key|key-data"
     r"|credential|_auth|cookie|jwt|(?:^|[a-z])(?:Key|Auth)$"

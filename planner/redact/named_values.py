@@ -63,11 +63,11 @@ _ORDINARY = re.compile(
     re.IGNORECASE,
 )
 SHORTEST_VALUE = 6
-"""Fewest characters of a value that is hidden for its name alone. Passwords may be shorter."""
+"""Smallest number of characters of a value that is hidden for its name alone. Passwords may be shorter."""
 BEHIND_A_SPACE = 16
-"""Fewest characters if only a space or the edge of a cell separates it from its name."""
+"""Smallest number of characters if only a space or the edge of a cell separates it from its name."""
 SHORTEST_PASSWORD = 8
-"""Fewest characters of a password on its own line."""
+"""Smallest number of characters of a password on its own line."""
 FULL_LINE = 40
 """Characters of every line but the last of a long secret."""
 MOST_LINES = 200

@@ -35,9 +35,9 @@ _NAME_OF_NO_SECRET = re.compile(
 FRESH_S = 60
 """Seconds after which the files are read again."""
 DRAWN_CHARACTERS = 20
-"""Fewest characters of a variable's value that is taken for a secret by its value alone."""
+"""Smallest number of characters of a variable's value that is taken for a secret by its value alone."""
 DRAWN_BITS = 3.0
-"""Fewest bits of information per character (Shannon). Hexadecimal digits have at most 4, words 2.5."""
+"""Smallest number of bits of information per character (Shannon). Hexadecimal digits have at most 4, words 2.5."""
 _IN_URL = re.compile(r"://[^\s:/@]{0,100}:([^\s/@]{8,500})@")
 """Password in the URL of a proxy, a package index or a database."""
 _PART_OF_URL = re.compile(r"[/?&=:]([^/?&=:#@\s]{16,500})")
@@ -46,14 +46,14 @@ _PART_OF_URL = re.compile(r"[/?&=:]([^/?&=:#@\s]{16,500})")
 
 def own_secrets() -> tuple[str, ...]:
     """Return the secrets, each also as base64 and URL-encoded, the longest first."""
-    return _of_process(tuple(os.environ.items()), _working_folder(), int(time.monotonic() // FRESH_S))
+    return _secrets_of_process(tuple(os.environ.items()), _working_folder(), int(time.monotonic() // FRESH_S))
 
 
 @lru_cache(maxsize=4)
-def _of_process(environment: tuple[tuple[str, str], ...], working: str, period: int) -> tuple[str, ...]:  # noqa: ARG001
+def _secrets_of_process(environment: tuple[tuple[str, str], ...], working: str, period: int) -> tuple[str, ...]:  # noqa: ARG001
     """Collect the secrets. `period` makes the cache read files again, because tools refresh their tokens."""
     variables = dict(environment)
-    values = {value for name, value in environment for value in _of_variable(name, value)}
+    values = {value for name, value in environment for value in _secrets_of_variable(name, value)}
     for path in set(credential_files(variables.get("HOME", ""), working, variables)):
         values |= {value for value in secrets_in_file(path) if _is_secret(value)}
     return tuple(
@@ -61,7 +61,7 @@ def _of_process(environment: tuple[tuple[str, str], ...], working: str, period: 
     )
 
 
-def _of_variable(name: str, value: str) -> Iterator[str]:
+def _secrets_of_variable(name: str, value: str) -> Iterator[str]:
     if "://" in value:
         for found in _IN_URL.findall(value):
             yield from (found, unquote(found))

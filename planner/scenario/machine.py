@@ -39,9 +39,9 @@ def machine_named(option: PlanOption, catalog: Catalog, *, where: str) -> Machin
     if option.offer is not None:
         return _rented(option, option.offer, catalog, where=where)
     if option.run is not None:
-        machine = _of_run(option.run, catalog, where=where)
+        machine = _machine_of_run(option.run, catalog, where=where)
     elif option.own is not None:
-        machine = _of_card(option, option.own, catalog, where=where)
+        machine = _machine_of_card(option, option.own, catalog, where=where)
     else:
         assert option.site is not None, "the model lets exactly one of site, own, offer and run through"
         site = catalog.find_site(option.site, where=f"{where}.site")
@@ -52,7 +52,7 @@ def machine_named(option: PlanOption, catalog: Catalog, *, where: str) -> Machin
     return replace(machine, hold=hold, site=to_be_bought(machine.site, option) if hold is Hold.BUY else machine.site)
 
 
-def _of_run(run_id: str, catalog: Catalog, *, where: str) -> Machine:
+def _machine_of_run(run_id: str, catalog: Catalog, *, where: str) -> Machine:
     run = catalog.find_run(run_id, where=f"{where}.run")
     node, accelerator = machine_of(run, catalog)
     site = Site(
@@ -67,7 +67,7 @@ def _of_run(run_id: str, catalog: Catalog, *, where: str) -> Machine:
     return Machine(site, None, node, accelerator, run.hardware.accelerators_per_node, run.hardware.nodes)
 
 
-def _of_card(option: PlanOption, name: str, catalog: Catalog, *, where: str) -> Machine:
+def _machine_of_card(option: PlanOption, name: str, catalog: Catalog, *, where: str) -> Machine:
     accelerator = find_own(name, catalog, where=where)
     reason = owning_not_modelled(accelerator) if option.power_kw is None else None
     if reason is not None:

@@ -26,7 +26,7 @@ CARDS_OF_A_PC = 2
 CARDS_OF_A_ROOM = 4
 """Most PCIe cards of a workstation. More cards, and modules, are in a rack."""
 MOST_NAMED = 12
-"""Most accelerators in one message. If a name may mean more of them, the nearest are given."""
+"""Largest number of accelerators in one message. If a name may mean more of them, the nearest are given."""
 _FOR_PCS = re.compile(r"^(RTX|GTX|TITAN|RX)-(?!.*Server)|^(CPU|GB10)$")
 _GEFORCE = re.compile(r"^RTX-[2-5]0\d0|^(GTX|TITAN)-")
 """Cards that are sold without P2P over PCIe."""

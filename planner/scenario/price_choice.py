@@ -18,7 +18,7 @@ from planner.scenario.rows_by_node import rows_by_node
 
 ANY_REGION = "any"
 """Region of a price that is the same everywhere."""
-LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT, PriceKind.MARKETPLACE)
+SEARCHED_KINDS = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that a search considers: they end with the work (a block with its day or week).
 
 Kinds with a longer term need a decision, so only a plan that names them uses them.

@@ -70,17 +70,17 @@ def benchmark_settings(*, compiled: bool | None, chunked: bool) -> TrainerSettin
     )
 
 
-def setup_of_benchmark(asked: TrainingSetup) -> TrainingSetup:
+def setup_of_benchmark(setup: TrainingSetup) -> TrainingSetup:
     """Return the setup of the benchmark run that is nearest to a training: the same work, with the benchmark's
     settings.
 
     It compiles if fused kernels are asked for, and computes the loss in chunks if that is asked for. It trains only on
     the next token.
     """
-    compiled = asked.settings.kernels is Kernels.FUSED or bool(asked.compiled)
-    settings = benchmark_settings(compiled=compiled, chunked=asked.settings.loss is Loss.CHUNKED)
+    compiled = setup.settings.kernels is Kernels.FUSED or bool(setup.compiled)
+    settings = benchmark_settings(compiled=compiled, chunked=setup.settings.loss is Loss.CHUNKED)
     return replace(
-        asked, objective=NEXT_TOKEN, sequence_tokens=None, framework=OWN_BENCHMARK, compiled=compiled, settings=settings
+        setup, objective=NEXT_TOKEN, sequence_tokens=None, framework=OWN_BENCHMARK, compiled=compiled, settings=settings
     )
 
 

@@ -33,7 +33,7 @@ class SampleCount:
 def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None) -> SampleCount:
     """Count samples per epoch, and epochs. Tokens, samples and steps are one epoch.
 
-    A method with preferences counts its own samples (`_of_method`).
+    A method with preferences counts its own samples (`_samples_of_method`).
     packed:  sequences = samples x tokens_per_sample / seq_len, rounded up
     padded (`packing: false`):  a sample is a sequence, padded to the longest of its micro-batch
     without tokens_per_sample:  a sample is a full sequence
@@ -41,10 +41,10 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
     """
     _check_length(plan, network, seq_len)
     if plan.training.method is not None:
-        return _of_method(plan, plan.training.method, seq_len)
+        return _samples_of_method(plan, plan.training.method, seq_len)
     work, each, packed = plan.work, plan.work.tokens_per_sample, plan.training.packing is not False
     if work.tokens is not None:
-        return _of_tokens(plan, work.tokens, seq_len)
+        return _samples_of_tokens(plan, work.tokens, seq_len)
     if work.steps is not None:
         assert plan.training.global_batch is not None, "the plan's model asks for it"
         count = work.steps * plan.training.global_batch
@@ -72,7 +72,7 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
     )
 
 
-def _of_method(plan: Plan, method: TrainingMethod, seq_len: int | None) -> SampleCount:
+def _samples_of_method(plan: Plan, method: TrainingMethod, seq_len: int | None) -> SampleCount:
     """Count pairs, or single answers for KTO. Each sequence is a prompt with one answer.
 
     Sequences are not joined. A batch is padded to its longest, so a sequence takes as long as the mean of its batch.
@@ -109,7 +109,7 @@ def _of_method(plan: Plan, method: TrainingMethod, seq_len: int | None) -> Sampl
     return SampleCount(samples, work.epochs or 1.0, _product(samples, of_a_sample), text, note, sequence_tokens=each)
 
 
-def _of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
+def _samples_of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
     """Divide all tokens into full sequences, or into samples that are padded."""
     each = plan.work.tokens_per_sample
     if plan.training.packing is not False:

@@ -145,10 +145,10 @@ def agrees_where_stated(
     leaves open agree with anything.
     """
     for name in reversed(_names(asked)):  # the network, which takes longest to compare, comes last
-        mine = _value(asked, name)
-        if mine is None or name in besides:
+        value = _value(asked, name)
+        if value is None or name in besides:
             continue
-        found = _compared(mine, _value(other, name))
+        found = _compared(value, _value(other, name))
         if found is not Agreement.EQUAL and not (found is Agreement.UNKNOWN and name in may_omit):
             return False
     return True
@@ -204,20 +204,20 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _compared(mine: object, other: object) -> Agreement:
-    if mine is None or other is None:
+def _compared(value: object, other: object) -> Agreement:
+    if value is None or other is None:
         return Agreement.UNKNOWN
-    return Agreement.EQUAL if _same(mine, other) else Agreement.DIFFERENT
+    return Agreement.EQUAL if _are_equal(value, other) else Agreement.DIFFERENT
 
 
-def _same(mine: object, other: object) -> bool:
-    if isinstance(mine, _Network) and isinstance(other, _Network):
-        return mine.agrees(other)
-    if mine is other:
+def _are_equal(value: object, other: object) -> bool:
+    if isinstance(value, _Network) and isinstance(other, _Network):
+        return value.agrees(other)
+    if value is other:
         return True
-    if isinstance(mine, MethodSettings) and isinstance(other, MethodSettings):
-        return mine.agrees(other)
-    if isinstance(mine, Adapters) and isinstance(other, Adapters):
-        first, second = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (mine, other))
+    if isinstance(value, MethodSettings) and isinstance(other, MethodSettings):
+        return value.agrees(other)
+    if isinstance(value, Adapters) and isinstance(other, Adapters):
+        first, second = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (value, other))
         return first == second
-    return mine == other
+    return value == other

@@ -17,7 +17,7 @@ _STARTS_A_BLOCK = re.compile(r"[-+](?=[-\s]|$)|\d{1,9}(?=[.)](?:\s|$))")
 
 
 def inline(text: str) -> str:
-    """Return text on one line without active markup: for a cell, or after words of ours."""
+    """Return text on one line without active markup, for a cell or after the planner's own words."""
     return _MARKUP.sub(r"\\\g<0>", visible_text(" ".join(text.split())))
 
 

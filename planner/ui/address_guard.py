@@ -1,4 +1,4 @@
-"""Lets the app answer only under its own address, so that pages of other sites or local ports cannot talk to it.
+"""Lets only the app's own page talk to the app, and no page of another site or local port.
 
 In DNS rebinding, a browser reaches 127.0.0.1 by an attacker's name and sends that name as Host. A foreign page that
 connects to the app is named in Origin. Streamlit checks no Host and compares no ports.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 PUBLIC_URL = "PLANNER_UI_PUBLIC_URL"
 """Environment variable with the addresses, separated by spaces, under which a proxy serves the app."""
-USUAL_PORT = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 
@@ -30,33 +30,33 @@ def public_origins() -> tuple[str, ...]:
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of an address, without the scheme's default port. Raises InputError for others."""
+    """Return scheme, host and port of a web address, without a default port. Raises InputError if it is invalid."""
     try:
         parts = urlsplit(url.rstrip("/"))
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
     host = parts.hostname or ""
-    plain = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
-    if parts.scheme not in USUAL_PORT or not _NAME.fullmatch(host) or not plain:
+    only_origin = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
+    if parts.scheme not in DEFAULT_PORTS or not _NAME.fullmatch(host) or not only_origin:
         raise InputError(
-            f"{url}: is not an address under which an app can be reached.",
+            f"{url} is not an address under which an app can be reached.",
             fix="Write scheme and name as the browser shows them, e.g. https://plans.example.org",
         )
     name = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{name}" + ("" if port in (None, USUAL_PORT[parts.scheme]) else f":{port}")
+    return f"{parts.scheme}://{name}" + ("" if port in (None, DEFAULT_PORTS[parts.scheme]) else f":{port}")
 
 
 def refusal(
     hosts: Sequence[str], origins: Sequence[str], *, scheme: str, port: int, public: Sequence[str] = ()
 ) -> str | None:
-    """Return why a request with these Host and Origin headers is refused; None for the app's own page."""
+    """Return why a request with these Host and Origin headers is refused; None if it comes from the app's own page."""
     host = hosts[0].lower() if len(hosts) == 1 else ""
     local = {_origin(scheme, name, port) for name in LOCAL_NAMES}
-    same = f"{scheme}://{host.removesuffix(f':{USUAL_PORT[scheme]}')}"
-    if same not in local and host not in {origin.partition("://")[2] for origin in public}:
+    own_origin = f"{scheme}://{host.removesuffix(f':{DEFAULT_PORTS[scheme]}')}"
+    if own_origin not in local and host not in {origin.partition("://")[2] for origin in public}:
         return f"Host is not the app's address: {', '.join((*sorted(local), *public))}."
-    allowed = (same, *public) if same in local else public
+    allowed = (own_origin, *public) if own_origin in local else public
     if origins and (len(origins) > 1 or origins[0].lower() not in allowed):
         return "Origin is not the app's address: only its own page may talk to it."
     return None
@@ -75,8 +75,8 @@ class AddressGuard:
             await self._app(scope, receive, send)
             return
         why = refusal(
-            _values(scope, b"host"),
-            _values(scope, b"origin"),
+            _header_values(scope, b"host"),
+            _header_values(scope, b"origin"),
             scheme="https" if scope["scheme"] in ("https", "wss") else "http",
             port=scope["server"][1],
             public=self._public,
@@ -91,22 +91,22 @@ class AddressGuard:
             await send({"type": "http.response.body", "body": f"{why}\n".encode()})
 
 
-def _values(scope: Scope, name: bytes) -> list[str]:
+def _header_values(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _origin(scheme: str, name: str, port: int) -> str:
-    return f"{scheme}://{name}" + ("" if port == USUAL_PORT[scheme] else f":{port}")
+    return f"{scheme}://{name}" + ("" if port == DEFAULT_PORTS[scheme] else f":{port}")
 
 
-HEADERS = (
+SECURITY_HEADERS = (
     (b"content-security-policy", b"frame-ancestors 'none'"),
     (b"referrer-policy", b"same-origin"),
     (b"x-content-type-options", b"nosniff"),
 )
-"""Headers. With `no-referrer`, browsers would not even name the Origin of the app's own page."""
-CLOSED = re.compile(r"/_stcore/(?:metrics|agent|script-health-check)(?:/|$)")
-"""Paths with statistics of all sessions, with an interface for programs, and with a health check that runs the page."""
+"""Headers of every answer. The policy is not `no-referrer`, because browsers would then hide the page's Origin."""
+UNSERVED_PATHS = re.compile(r"/_stcore/(?:metrics|agent|script-health-check)(?:/|$)")
+"""Paths that are not served: statistics of all sessions, an interface for programs, a check that runs the page."""
 
 
 class ResponseHeaders:
@@ -128,12 +128,12 @@ class ResponseHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                ours = {name for name, _ in HEADERS}
-                kept = [(name, value) for name, value in message["headers"] if name.lower() not in ours]
-                message = {**message, "headers": [*kept, *HEADERS]}
+                own_names = {name for name, _ in SECURITY_HEADERS}
+                others = [(name, value) for name, value in message["headers"] if name.lower() not in own_names]
+                message = {**message, "headers": [*others, *SECURITY_HEADERS]}
             await send(message)
 
-        if CLOSED.search(re.sub("/+", "/", scope["path"])):
+        if UNSERVED_PATHS.search(re.sub("/+", "/", scope["path"])):
             head = [(b"content-type", b"text/plain; charset=utf-8")]
             await send_with_headers({"type": "http.response.start", "status": 404, "headers": head})
             await send({"type": "http.response.body", "body": b"Not found\n"})

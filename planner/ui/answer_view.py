@@ -100,7 +100,7 @@ def _downloads(
     def made() -> Report:
         """Return the report with changes that would reverse the answer. The first time takes seconds."""
         try:
-            advice = turning_points(form, answered.dated, known, asked=FILE)
+            advice = turning_points(form, answered.dated, known, plan_words=FILE)
         except InputError:
             advice = None
         return Report(page.document, words, page.start, answered.dated.today, advice, page.more)
@@ -132,6 +132,6 @@ def _turns(form: Form, answered: Answered, known: StampedCatalog, words: Words) 
     if st.session_state.get("turns-of") != form:
         return
     try:
-        html(turns_html(turning_points(form, answered.dated, known, asked=FILE), words))
+        html(turns_html(turning_points(form, answered.dated, known, plan_words=FILE), words))
     except InputError as error:
         problems([error], words, stands=False)

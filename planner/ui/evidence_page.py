@@ -8,7 +8,7 @@ import streamlit as st
 
 from planner import clock
 from planner.errors import InputError
-from planner.present.page.evidence import Checked, runs_html
+from planner.present.page.evidence import CheckedRun, runs_html
 from planner.ui import parts
 from planner.ui.ask.question import StampedCatalog
 from planner.ui.catalogs import visited_catalog
@@ -39,10 +39,10 @@ def render() -> None:
 
 
 @lru_cache(maxsize=8)
-def _checked(known: StampedCatalog) -> tuple[Checked, ...]:
+def _checked(known: StampedCatalog) -> tuple[CheckedRun, ...]:
     catalog, ceilings = audit_facts(known.catalog)
     records = list(catalog.runs.values())
     audits, _ = audit_records(records, catalog, ceilings)
     return tuple(
-        Checked(record, check_run(record, catalog), audit) for record, audit in zip(records, audits, strict=True)
+        CheckedRun(record, check_run(record, catalog), audit) for record, audit in zip(records, audits, strict=True)
     )

@@ -49,11 +49,11 @@ def render() -> None:
     form = current_form(problems)
     given = numbers_of_address(NUMBERS, problems)
     try:
-        asked = _asked(answer_form(form, known, now=clock.now()).dated.plan)
+        asked = _plan_or_example(answer_form(form, known, now=clock.now()).dated.plan)
         known = at_our_terms(form, known, today=today)
     except InputError as error:
         problems.append(error)
-        asked = _asked(None)
+        asked = _plan_or_example(None)
     left, right = st.columns([4, 9], gap="large")
     with left, st.container(border=True):
         site = _site(asked.plan, known, words)
@@ -72,7 +72,7 @@ def render() -> None:
         remember(form, words, **_numbers(year))
 
 
-def _asked(plan: Plan | None) -> PlanOnPage:
+def _plan_or_example(plan: Plan | None) -> PlanOnPage:
     """Return the question's plan, or the example if it has no machine to own."""
     if plan is None or all(option.offer for option in plan.options):
         return PlanOnPage(example_plan(examples()[EXAMPLE]), example=True)

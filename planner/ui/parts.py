@@ -61,7 +61,7 @@ class Inputs:
         answer = st.number_input(label, min_value=0.0, value=None, step=step, key=key, **more)
         return None if answer is None else float(answer)
 
-    def one(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:
+    def choose(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:
         """Let the user choose one of many from a searchable list."""
         chosen: str = st.selectbox(
             label, list(options), key=self.key(name, value), format_func=options.__getitem__, **more

@@ -22,7 +22,7 @@ from planner.use_cases.runs import parse_run
 FIRST_EXAMPLE = "dgx_station_v100"
 PLAN_OF_LINK = "your plan"
 PLANS_KEPT = 64
-"""Most texts of plans whose parsed plan is cached."""
+"""Largest number of texts of plans whose parsed plan is cached."""
 CONFIG_LIMIT_BYTES = 60_000
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"
 

@@ -46,7 +46,7 @@ def keep(
     *,
     today: date,
     plan: Plan | None = None,
-    asked: str | None = None,
+    plan_words: str | None = None,
     assumed: tuple[str, ...] = (),
 ) -> bool:
     """Keep an answer under its id for `planner show`. Return False if it could not be kept."""
@@ -58,7 +58,7 @@ def keep(
             id=document.answer_id,
             planner_version=planner_version(),
             answered_on=today,
-            asked=None if asked is None else clean(asked),
+            asked=None if plan_words is None else clean(plan_words),
             assumed=assumed,
             plan=content,
             answer=document,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from planner import clock
 from planner.adapters.bundled_tables import read_matmul_ceilings
-from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed, with_searched
+from planner.adapters.catalog import (
+    accelerator_aliases,
+    load_catalog,
+    with_cheapest_fetched_prices,
+    with_fetched_prices,
+)
 from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING, PriceFilter, PriceSearch
 from planner.adapters.workspace import workspace_dir
 from planner.errors import NotFoundError, NotModelledError
@@ -27,7 +32,7 @@ def open_catalog(home: str | None = None, *, wanted: PriceFilter = EVERYTHING) -
 
 def with_wanted(catalog: Catalog, wanted: PriceFilter, home: str | None = None) -> Catalog:
     """Add fetched prices to a catalog that was opened without them."""
-    return _valid(with_observed(catalog, workspace_dir(home), wanted))
+    return _valid(with_fetched_prices(catalog, workspace_dir(home), wanted))
 
 
 def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> Catalog:
@@ -38,7 +43,9 @@ def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> 
     filters = within_limits(plan.find, plan)
     regions = None if filters.region is None else frozenset(filters.region)
     said_on = clock.today() if filters.available else None
-    return _valid(with_searched(catalog, workspace_dir(home), PriceSearch(regions=regions, said_on=said_on)))
+    return _valid(
+        with_cheapest_fetched_prices(catalog, workspace_dir(home), PriceSearch(regions=regions, said_on=said_on))
+    )
 
 
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:

@@ -61,10 +61,10 @@ def freeze(path: Path, catalog: Catalog, *, now: datetime) -> tuple[EstimateDocu
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     plan, today, _ = dated(with_config(parse_plan(text, where=str(path)), folder=path.parent), now=now)
     content = parse_mapping(text, where=str(path))
-    hidden = _plain(without_secrets(content, text=text, where=str(path)))
+    hidden = _json_content(without_secrets(content, text=text, where=str(path)))
     if plan.campaign.start is not None:
         hidden |= {"campaign": (hidden.get("campaign") or {}) | {"start": plan.campaign.start.isoformat()}}
-    lock = new_lock(hidden, plan, catalog, written=_sha256(_plain(content)), today=today)
+    lock = new_lock(hidden, plan, catalog, written=_sha256(_json_content(content)), today=today)
     where = lock_path(path)
     write_text(where, json.dumps(lock.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
     return lock.estimate, where
@@ -127,7 +127,7 @@ def locked_answer(path: Path) -> LockedAnswer:
     plan = parse_plan(text, where=str(path))
     where = lock_path(path)
     lock = read_lock(where)
-    if lock.plan_sha256 != _sha256(_plain(parse_mapping(text, where=str(path)))):
+    if lock.plan_sha256 != _sha256(_json_content(parse_mapping(text, where=str(path)))):
         raise InputError(
             f"{where}: plan_sha256: {path} was changed after it was frozen on {lock.frozen_on}.",
             fix=f"Freeze it anew with: planner estimate {path} --freeze (keep the old lock for: planner diff)",
@@ -185,7 +185,7 @@ def _differs(lock: Lock, where: Path) -> tuple[str, ...]:
     return tuple(sorted(changes))
 
 
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
+def _json_content(data: dict[str, Any]) -> dict[str, Any]:
     """Return a plan's content as JSON stores it, with dates as text."""
     plain: dict[str, Any] = json.loads(json.dumps(data, default=str))
     return plain

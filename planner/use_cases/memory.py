@@ -39,7 +39,7 @@ from planner.speed.memory.planned_settings import (
 from planner.speed.physics.accelerator_facts import uses_autocast
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
-from planner.use_cases.networks import find_architecture, trained_alone
+from planner.use_cases.networks import checked_adapters_of, find_architecture
 
 
 class MemoryRequest(TrainerSettings):
@@ -87,7 +87,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     if request.precision is None and precision is Precision.BF16:
         precision = usual_precision(cluster.accelerator)
     asked = None if request.method is Method.FULL else request.adapters or network.adapters
-    adapters = trained_alone(asked, network, catalog, precision=precision, where=request.workload)
+    adapters = checked_adapters_of(asked, network, catalog, precision=precision, where=request.workload)
     if request.seq_len is not None and network.architecture.sample == "image":
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)

@@ -68,8 +68,8 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
         length = usual_seq_len(architecture)
         if part is None:
             return ArchitectureFile(name=name, architecture=architecture, seq_len=length)
-        named = f"{name} without its {part.beside} part"
-        return TextPart(name=named, architecture=architecture, seq_len=length, beside=part.beside)
+        named = f"{name} without its {part.left_out} part"
+        return TextPart(name=named, architecture=architecture, seq_len=length, left_out=part.left_out)
     if "window" in data:
         if Preset.model_fields.keys() >= data.keys() >= SAID_OF_PRESETS - OPTIONAL:
             return parse_model(Preset, data, where=where, text=text, fix=ARCHITECTURE_FIX)
@@ -87,7 +87,7 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
 def whole_network(network: BenchWorkload | ArchitectureFile, *, where: str, fix: str) -> None:
     """Refuse the text part of a combined network, because the answer would not show that other parts are missing."""
     if isinstance(network, TextPart):
-        raise NotModelledError(f"{where}: its {network.beside} part is not modelled.", fix=fix)
+        raise NotModelledError(f"{where}: its {network.left_out} part is not modelled.", fix=fix)
 
 
 def with_config(plan: Plan, *, folder: Path) -> Plan:

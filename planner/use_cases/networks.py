@@ -1,4 +1,4 @@
-"""Finds the network that a word on the command line means: a name, a configuration file, an architecture or a plan."""
+"""Finds a network by a word of the command line: a name, or the path of a configuration, an architecture or a plan."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from planner.use_cases.plans import parse_plan
 from planner.use_cases.training_files import read_stated_training, training_paths
 
 NAMES_FIX = "Name a network (docs/cli.md lists them), a model's config.json or an architecture file (mine.yaml)."
-LONGEST_OWN_NAME = 60
-"""Most characters in the name of an own workload, which is part of a record's id."""
+LONGEST_NAME = 60
+"""Largest number of characters in the name of a user's workload. The name is part of a record's id."""
 
 
 def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
     """Return a network by name, or from a file: a configuration, an architecture, a workload or a plan."""
     network = _find_workload(workload, catalog)
-    return _of_preset(network) if isinstance(network, BenchWorkload) else network
+    return _preset_architecture(network) if isinstance(network, BenchWorkload) else network
 
 
 def is_name(workload: str, catalog: Catalog) -> bool:
-    """Return True if a word means a network's name, known or not, and not a file."""
+    """Return whether a word is the name of a network, known or not, and not a file's path."""
     return workload in catalog.presets or not (is_network_file(workload) or training_paths(workload))
 
 
@@ -51,32 +51,32 @@ def bench_workload(
     network = _find_workload(workload, catalog)
     if not network.architecture.has_benchmark:
         raise InputError(
-            f"{workload}: the benchmark has decoders, resnets and vision transformers, and this is an encoder.",
-            fix="Measure a decoder of its sizes (kind: decoder); estimates and memory know encoders.",
+            f"{workload}: this is an encoder; the benchmark has only decoders, resnets and vision transformers.",
+            fix="Measure a decoder of its sizes (kind: decoder). `planner estimate` and `memory` take encoders.",
         )
     if isinstance(network, ArchitectureFile) and network.objective.method is not None:
         raise InputError(
-            f"{workload}: the benchmark trains on the next token, and this is {network.objective.method.value}.",
-            fix="Measure its network: planner bench with the network's name; a log of your trainer measures the rest.",
+            f"{workload}: this is {network.objective.method.value} training; the benchmark trains on the next token.",
+            fix="Benchmark its network by name; to measure the whole training, import a log of your trainer.",
         )
     adapters = None if isinstance(network, BenchWorkload) else network.adapters
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(
-            f"{workload}: the benchmark trains LoRA's adapters alone, and these are {adapters.kind.value}.",
-            fix="Write kind: lora to measure; `planner estimate` tells the kinds apart.",
+            f"{workload}: its adapters are {adapters.kind.value}; the benchmark has only LoRA.",
+            fix="Write kind: lora to measure; `planner estimate` knows the difference between the kinds.",
         )
     if adapters is not None and not lora:
         raise InputError(
-            f"{workload}: adapters alone are trained there, and all weights would be here.",
+            f"{workload}: the file trains only adapters, but this benchmark would train all weights.",
             fix=f"Add --method lora --lora-rank {adapters.rank} --lora-targets {','.join(adapters.targets)}.",
         )
-    whole = network if isinstance(network, BenchWorkload) else _own_workload(network, Path(workload), catalog)
+    benchmark = network if isinstance(network, BenchWorkload) else _workload_of_file(network, Path(workload), catalog)
     if seq_len is not None:
-        whole = whole.model_copy(update={"seq_len": seq_len})
-    return whole if layers is None else whole.cut(layers=layers)
+        benchmark = benchmark.model_copy(update={"seq_len": seq_len})
+    return benchmark if layers is None else benchmark.cut(layers=layers)
 
 
-def trained_alone(
+def checked_adapters_of(
     adapters: Adapters | None, network: ArchitectureFile, catalog: Catalog, *, precision: Precision, where: str
 ) -> Adapters | None:
     """Return adapters with the format of their frozen weights. Raises InputError for impossible adapters."""
@@ -92,16 +92,17 @@ def _find_workload(workload: str, catalog: Catalog) -> BenchWorkload | Architect
     path = network_file(Path(workload))
     data, text = read_network_file(path, fix=ARCHITECTURE_FIX)
     if "options" in data:
-        return _of_plan(with_config(parse_plan(text, where=workload), folder=path.parent), catalog, where=workload)
+        plan = with_config(parse_plan(text, where=workload), folder=path.parent)
+        return _plan_architecture(plan, catalog, where=workload)
     return network_of(data, path, text=text)
 
 
-def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
+def _workload_of_file(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
     """Return a workload named after the network's file. Raises InputError if a different preset has this name."""
-    given = network.name or name_without_secrets(path.stem)
-    name = re.sub(r"[^A-Za-z0-9._]+", "-", given).strip("-._")[:LONGEST_OWN_NAME]
+    stated_name = network.name or name_without_secrets(path.stem)
+    name = re.sub(r"[^A-Za-z0-9._]+", "-", stated_name).strip("-._")[:LONGEST_NAME]
     if not name:
-        raise InputError(f"{path}: name: '{given}' has no letter or digit of ASCII.", fix="Write name: my-model.")
+        raise InputError(f"{path}: name: '{stated_name}' has no ASCII letter or digit.", fix="Write name: my-model.")
     preset = catalog.presets.get(name)
     if preset is not None and not is_same_network(preset.architecture, network.architecture):
         raise InputError(
@@ -118,7 +119,7 @@ def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> Be
     )
 
 
-def _of_preset(preset: BenchWorkload) -> ArchitectureFile:
+def _preset_architecture(preset: BenchWorkload) -> ArchitectureFile:
     return ArchitectureFile(
         name=preset.name,
         architecture=preset.architecture,
@@ -128,11 +129,11 @@ def _of_preset(preset: BenchWorkload) -> ArchitectureFile:
     )
 
 
-def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
+def _plan_architecture(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
     job = resolve_job(plan, catalog)
     if job.setup.network is None or (job.setup.seq_len is None and job.setup.sample == "tokens"):
         raise InputError(
-            f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
+            f"{where}: the network of the plan's measured run is not known, so its memory cannot be computed.",
             fix=ARCHITECTURE_FIX,
         )
     return ArchitectureFile(

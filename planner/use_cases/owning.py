@@ -157,7 +157,7 @@ def changed(plan: Plan, catalog: Catalog, year: Year, *, site: str | None) -> tu
     options = tuple(_option(option, year) if option in places else option for option in plan.options)
     plan = plan.model_copy(update={"options": options})
     if year.years is not None and site in catalog.sites:
-        sites = catalog.sites | {site: _kept(catalog.sites[site], year.years)}
+        sites = catalog.sites | {site: _with_life(catalog.sites[site], year.years)}
         catalog = catalog.model_copy(update={"sites": sites})
     return plan, catalog
 
@@ -169,7 +169,7 @@ def _option(option: PlanOption, year: Year) -> PlanOption:
     return option.model_copy(update=update)
 
 
-def _kept(site: Site, years: float) -> Site:
+def _with_life(site: Site, years: float) -> Site:
     """Return the site with another life in years, which is the remaining life for a machine in use."""
     figure = Figure(value=years, basis=Basis.ASSUMED, source=CHANGED)
     if site.already_owned is not None:

@@ -29,7 +29,7 @@ from planner.decide.options.estimate_plan import (
 )
 from planner.decide.owning.horizons import answer_with_year
 from planner.decide.placement.instance import Objective
-from planner.decide.recommend.answer_plan import campaign_document, rank_alone
+from planner.decide.recommend.answer_plan import campaign_document, rank_alone, sooner_notes
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.why_not import with_exclusions
 from planner.duration.calendar import NOON, zone_of
@@ -158,6 +158,9 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
         campaign_document(listed, alone), alone, catalog, today=today, objective=wanted,
         preferred=preferred(alone, today=today),
     )  # fmt: skip
+    if document.feasible and len(document.placements) == 1 and document.objective == Objective.COST.value:
+        sooner = sooner_notes(document.placements[0].option, alone, catalog, today=today)
+        document = document.model_copy(update={"notes": (*sooner, *document.notes)})
     kind = f"{document.kind} {objective or ''}"
     identity = plan_answer_id(kind, listed, catalog, today=today)
     options = with_exclusions(document.options, Phrases(alone.limits, listed.currency))
@@ -228,7 +231,7 @@ class DatedPlan(NamedTuple):
 
 
 def counted_from(limits: CampaignLimits, *, now: datetime) -> Counted:
-    """Return from when work is counted that is asked for now.
+    """Return the time from which the work of a plan is counted if it is asked now.
 
     The plan's `start`; without one noon of today in the plan's zone, and after that noon the next day, so that no hour
     counts that has passed. A deadline that passed earlier stays missed. Raises InputError for a deadline that is today

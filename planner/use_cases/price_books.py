@@ -1,4 +1,4 @@
-"""Reads the private price book of a workspace, only when asked for."""
+"""Reads the private price book of a workspace, only when requested."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.documents import read_own_model
-from planner.adapters.workspace import is_there, workspace_dir
+from planner.adapters.workspace import exists_in_workspace, workspace_dir
 from planner.cost.cloud.net_price import with_book
 from planner.errors import InputError
 from planner.model.catalog import Catalog
@@ -24,7 +24,7 @@ def read_book(path: Path) -> PriceBook:
 def own_book(home: str | None) -> PriceBook:
     """Return the workspace's price book. Raises InputError if there is none."""
     path = workspace_dir(home) / NAME
-    if not is_there(path):
+    if not exists_in_workspace(path):
         raise InputError(f"{path}: there is no price book.", fix="Write one (docs/prices.md), or leave out the flag.")
     return read_book(path)
 

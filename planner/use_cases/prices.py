@@ -15,7 +15,7 @@ from planner.adapters.stored_prices.price_filter import NOTHING, PriceFilter
 from planner.adapters.stored_prices.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
 from planner.cost.cloud.net_price import net_of
-from planner.cost.cloud.price_level import carried, price_bands, usd_per_accelerator_hour
+from planner.cost.cloud.price_level import accelerators_of_price, price_bands, usd_per_accelerator_hour
 from planner.errors import InputError, NotFoundError, PriceSourceError
 from planner.model.answer.price_answer import (
     PriceHistoryDocument,
@@ -127,7 +127,7 @@ def check(path: Path, catalog: Catalog, *, now: datetime) -> PricesDocument:
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     prices = checked_prices(path, nodes=catalog.nodes, bands=bands, origin=PriceOrigin.USER, today=now.date())
     for price in prices:
-        accelerator = carried(price, catalog.nodes)
+        accelerator = accelerators_of_price(price, catalog.nodes)
         if accelerator is None and price.price_kind is not PriceKind.HOSTED_TRAINING:
             raise InputError(
                 f"{path}: instance_type: {price.node} is not in the catalog.",
@@ -147,7 +147,7 @@ def _rows(prices: Sequence[Price], catalog: Catalog, now: datetime, *, book: Pri
 
 
 def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: PriceBook | None) -> PriceRow:
-    accelerator, count = carried(price, catalog.nodes) or (None, None)
+    accelerator, count = accelerators_of_price(price, catalog.nodes) or (None, None)
     today = now.date()
     net = None if book is None else net_of(price, book, on=today)
     net_amount = None if book is None else net.amount if net else price.amount

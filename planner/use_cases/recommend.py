@@ -16,14 +16,14 @@ from planner.use_cases.plans import find_options
 
 
 def recommend(
-    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+    plan: Plan, catalog: Catalog, *, today: date, plan_words: str, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
-    """Recommend an option of a plan. `asked` is the plan's file for further commands.
+    """Recommend an option of a plan. `plan_words` names the plan in further commands.
 
     `paced` takes the known speeds of a plan with listed options.
     """
     listed, found = find_options(plan, catalog, today=today)
     answer_id = plan_answer_id("recommendation", listed, catalog, today=today)
     return advise(
-        listed, catalog, today=today, asked=AskedPlan(asked, answer_id), paced=found if paced is None else paced
+        listed, catalog, today=today, asked=AskedPlan(plan_words, answer_id), paced=found if paced is None else paced
     )

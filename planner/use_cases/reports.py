@@ -23,8 +23,8 @@ from planner.use_cases.plans import compare, find_options
 ENDINGS = (".html", ".htm", ".md", ".csv", ".json", ".xlsx", ".pdf")
 
 
-def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked: str) -> Report:
-    """Answer a plan, and find what would change the answer. `asked` is the plan's file for further commands."""
+def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, plan_words: str) -> Report:
+    """Answer a plan, and find what would change the answer. `plan_words` names the plan in further commands."""
     listed, found = find_options(plan, catalog, today=today)
     paced = paced_candidates(listed, catalog) if found is None else found
     estimated = estimate_options(listed, catalog, today=today, paced=paced)
@@ -33,11 +33,11 @@ def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked:
         words=words,
         start=listed.campaign.start or today,
         written_on=today,
-        advice=_advice(listed, catalog, today=today, asked=asked, paced=paced),
+        advice=_advice(listed, catalog, today=today, plan_words=plan_words, paced=paced),
     )
 
 
-def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str) -> Report:
+def locked_report(path: Path, answer: LockedAnswer, words: Words, *, plan_words: str) -> Report:
     """Return the report of a frozen answer, with advice only if this version computes the same numbers."""
     side = frozen_answer(answer.lock, lock_path(path))
     day = side.frozen_on
@@ -46,17 +46,17 @@ def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str)
         words=words,
         start=side.plan.campaign.start or day,
         written_on=day,
-        advice=None if answer.differs else _advice(side.plan, side.catalog, today=day, asked=asked),
+        advice=None if answer.differs else _advice(side.plan, side.catalog, today=day, plan_words=plan_words),
     )
 
 
 def _advice(
-    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+    plan: Plan, catalog: Catalog, *, today: date, plan_words: str, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
     """Find what would change an answer. Imported late, because it needs numpy and `estimate` does not."""
     from planner.use_cases.recommend import recommend
 
-    return recommend(plan, catalog, today=today, asked=asked, paced=paced)
+    return recommend(plan, catalog, today=today, plan_words=plan_words, paced=paced)
 
 
 def check_ending(path: Path) -> None:

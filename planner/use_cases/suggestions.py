@@ -10,9 +10,10 @@ from typing import NamedTuple
 from planner.decide.campaign.chances import ranking_usd
 from planner.decide.options.display_name import named_beside
 from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.options.part_notes import SURELY_FITS
 from planner.decide.recommend.answer_plan import rank_alone
 from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm
-from planner.decide.recommend.wording import SURELY_FITS, duration_text, usd_text
+from planner.decide.recommend.wording import duration_text, usd_text
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
@@ -125,7 +126,7 @@ def _more_machines(shown: ComparisonDocument, plan: Plan, catalog: Catalog, *, t
 def _one_card(
     shown: ComparisonDocument, plan: Plan, first: RankedOption, catalog: Catalog, *, today: date
 ) -> Iterator[str]:
-    """Yield the best single card, if more accelerators were asked for and one is enough for less money."""
+    """Yield the best single card, if more accelerators were requested and one is enough for less money."""
     if plan.find is None or plan.find.gpus is None or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
@@ -135,7 +136,7 @@ def _one_card(
 
 
 def _times(plan: Plan, times: int) -> Plan:
-    """Return the plan with a multiple of the accelerators that were asked for, or of the nodes of rented options."""
+    """Return the plan with a multiple of the requested accelerators, or of the nodes of rented options."""
     if plan.find is not None:
         gpus = None if plan.find.gpus is None else tuple(times * number for number in plan.find.gpus)
         return plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": gpus})})

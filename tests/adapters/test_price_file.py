@@ -168,6 +168,7 @@ OF_THE_BOOK = {
     "list_usd_per_million_tokens",
     "committed_nodes",
     "beyond_usd_per_hour",
+    "open_quote",
     "agreed",
     "later",
 }

@@ -47,10 +47,10 @@ CASES: dict[str, tuple[dict[str, Any], str, int]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_text_part_has_the_parameters_of_its_network(case: str) -> None:
-    config, beside, count = CASES[case]
+    config, left_out, count = CASES[case]
     part = text_part_of(config)
     assert part is not None
-    assert part.beside == beside
+    assert part.left_out == left_out
     assert parameters(architecture_of(part.data, where="c")) == count
 
 

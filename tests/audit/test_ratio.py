@@ -92,7 +92,7 @@ def test_factors_multiply_to_the_ratio_and_turn_over_with_it(first, other):
 
 def test_what_the_estimator_does_not_know_is_said():
     comparison = compared(CATALOG.runs["seed-000-dgx-station-v100"], A100)
-    assert "knows no such run" in next(
+    assert "cannot model both runs" in next(
         finding.says for finding in comparison.findings if finding.code == "ratio_explained"
     )
 

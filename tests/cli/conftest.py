@@ -146,10 +146,10 @@ def reports_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Compute the same report once a process, for tests of how it is written. The plan lies in the current folder."""
     report_of = reports.report_of
 
-    def once(plan: Any, catalog: Catalog, words: Any, *, today: Any, asked: str) -> Any:
-        key = (plan.model_dump_json(), words.language, today, asked)
+    def once(plan: Any, catalog: Catalog, words: Any, *, today: Any, plan_words: str) -> Any:
+        key = (plan.model_dump_json(), words.language, today, plan_words)
         if key not in KNOWN_REPORTS:
-            KNOWN_REPORTS[key] = report_of(plan, catalog, words, today=today, asked=asked)
+            KNOWN_REPORTS[key] = report_of(plan, catalog, words, today=today, plan_words=plan_words)
         return KNOWN_REPORTS[key]
 
     monkeypatch.chdir(tmp_path)

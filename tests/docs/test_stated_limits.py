@@ -17,8 +17,6 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("recommendation.md", f"on over {MOST_SPOT_MACHINES} nodes, or for over {MOST_SPOT_DAYS} days"),
         ("recommendation.md", f"of spot or a marketplace not seen for {MOST_SPOT_PRICE_DAYS} days"),
         ("recommendation.md", f"over {MOST_UNKNOWN_MACHINES} rented nodes not known to be available"),
-        ("campaigns.md", f"spot on up to {MOST_SPOT_MACHINES} nodes for up to {MOST_SPOT_DAYS} days"),
-        ("campaigns.md", f"not known to be available up to {MOST_UNKNOWN_MACHINES} nodes"),
     ],
 )
 def test_a_page_states_the_limit_of_the_code(page: str, stated: str) -> None:

@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from planner.duration.waits import chance_to_wait, mean_wait, until_had, wait_behind, wait_of, wait_shared, wait_single
+from planner.duration.waits import (
+    chance_to_wait,
+    drawn_wait,
+    mean_wait,
+    until_had,
+    wait_behind,
+    wait_of,
+    wait_shared,
+    wait_single,
+    waits_of_sets,
+)
 from planner.errors import InputError
 from planner.model.plan.option_times import Queue, Tries
 
@@ -103,5 +113,24 @@ def test_a_queue_says_one_thing(wrong):
 
 
 def test_nobody_has_more_than_all():
-    with pytest.raises(ValidationError, match="more than of 3"):
+    with pytest.raises(ValidationError, match=r"larger than of \(3\)"):
         Tries(had=4, of=3, every_hours=24.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        pytest.param(Queue(jobs=3, job_hours=4.0, machines=2), [4.0], id="the other of two machines ends its job"),
+        pytest.param(Queue(jobs=7, job_hours=24.0, machines=4), [24 / 3, 24 / 2, 24.0], id="of three, two, one"),
+        pytest.param(Queue(jobs=1, job_hours=4.0, machines=3), [0.0, 4.0], id="two of three machines are free"),
+        pytest.param(Queue(jobs=0, job_hours=4.0, machines=2), [0.0], id="both are free"),
+        pytest.param(Queue(busy=0.5, job_hours=4.0, machines=2), [2 / 3 * 4.0], id="M/M/2: one is busy with 2 of 3"),
+    ],
+)
+def test_further_sets_wait_for_further_machines(asked, more):
+    """All machines of an M/M/2 queue with busy share b are free with probability (1 - b) / (1 + b): 1/3 at b = 0.5."""
+    rng = np.random.default_rng(6)
+    waits = waits_of_sets(rng, asked, drawn_wait(rng, asked, SIZE), len(more) + 1)
+    for before, after, mean in zip(waits, waits[1:], more, strict=False):
+        added = after - before
+        assert abs(np.mean(added) - mean) <= 4 * np.std(added) / math.sqrt(added.size)

@@ -29,7 +29,7 @@ NAMES = (
     "swin_tiny_patch4_window7_224", "swin_v2_t", "regnety_032", "inception_v3", "googlenet",
 )  # fmt: skip
 ROUNDING = 1e-9
-PRIORS = {each.name: each.prior for each in IMAGE_PARAMETERS}
+PRIORS = {parameter.name: parameter.prior for parameter in IMAGE_PARAMETERS}
 
 
 @cache
@@ -143,6 +143,6 @@ def test_a_depthwise_convolution_wastes_what_an_ordinary_one_uses() -> None:
 def test_a_calibration_of_before_answers_with_the_priors() -> None:
     constants = {name: value for name, value in calibration().constants.items() if "depthwise" not in name}
     older = fitted(calibration().model_copy(update={"constants": constants}))
-    new = [each for each in IMAGE_PARAMETERS if "depthwise" in each.name]
+    new = [parameter for parameter in IMAGE_PARAMETERS if "depthwise" in parameter.name]
     assert [older.constants[each.name] for each in new] == [each.prior for each in new]
     assert len(new) == 3

@@ -88,7 +88,7 @@ def moved(image_size: int) -> list[float]:
     """Return the numbers that window attention moves forward to divide the patches, block by block."""
     network = tiny(kind="swin", image_size=image_size, blocks=(2,), width=8, heads=2, window=7)
     operators = operators_of(network)
-    before = [place - 2 for place, each in enumerate(operators) if each.kind == "windows"]
+    before = [place - 2 for place, operator in enumerate(operators) if operator.kind == "windows"]
     return [operators[place].forward for place in before]
 
 

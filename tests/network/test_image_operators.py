@@ -46,8 +46,8 @@ def test_a_tiny_resnet_by_hand() -> None:
     ]
     normed = sum(outputs * after**2 for _, outputs, _, _, after in convolutions)
     norms = [each for each in operators_of(TINY_RESNET) if each.kind == "norm"]
-    assert sum(each.forward for each in norms) == 3 * normed  # read for the statistics, read again, write
-    assert sum(each.backward for each in norms) == 5 * normed  # both read twice, one written
+    assert sum(norm.forward for norm in norms) == 3 * normed  # read for the statistics, read again, write
+    assert sum(norm.backward for norm in norms) == 5 * normed  # both read twice, one written
 
 
 @pytest.mark.parametrize("network", [TINY_RESNET, TINY_VIT], ids=["resnet", "vit"])
@@ -108,13 +108,15 @@ def test_torch_moves_as_many_numbers_as_are_listed() -> None:
         module(images, labels).backward()
     convolutions = [each for each in operators_of(TINY_RESNET) if each.kind == "convolution"]
     norms = [each for each in operators_of(TINY_RESNET) if each.kind == "norm"]
-    assert seen["products"] == sum((2 if each.first else 3) * (each.inputs + each.outputs) for each in convolutions)
-    assert seen["norm"] * 3 == sum(each.forward for each in norms)
-    assert seen["norm backward"] * 5 == sum(each.backward for each in norms)
+    assert seen["products"] == sum(
+        (2 if convolution.first else 3) * (convolution.inputs + convolution.outputs) for convolution in convolutions
+    )
+    assert seen["norm"] * 3 == sum(norm.forward for norm in norms)
+    assert seen["norm backward"] * 5 == sum(norm.backward for norm in norms)
     relus = [
         each for each in operators_of(TINY_RESNET) if each.kind == "pointwise" and 3 * each.forward == 2 * each.backward
     ]
-    assert seen["relu"] * 2 == sum(each.forward for each in relus)
+    assert seen["relu"] * 2 == sum(relu.forward for relu in relus)
 
 
 def test_like_operators_are_gathered_and_lose_nothing() -> None:

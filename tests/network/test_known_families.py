@@ -8,7 +8,7 @@ from planner.workloads.contract.architecture import SHAPES
 from planner.workloads.models.registry import IMAGE_MODELS, TEXT_MODELS
 from tests.bundled import bundled_catalog
 
-MODELS = {kind: each for each in ARCHITECTURE_CLASSES for kind in each.model_fields["kind"].annotation.__args__}
+MODELS = {kind: class_ for class_ in ARCHITECTURE_CLASSES for kind in class_.model_fields["kind"].annotation.__args__}
 """Each architecture by its `kind`."""
 
 

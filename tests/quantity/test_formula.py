@@ -163,7 +163,7 @@ def _recorded(function: Callable[..., Any], inputs: dict[str, Any]) -> dict[str,
         formulas = printed({name: number})
         values: dict[str, float] = {}
         for shown in reversed(formulas):
-            given = {each.name: each.value for each in shown.inputs}
+            given = {input_.name: input_.value for input_ in shown.inputs}
             values[shown.name] = evaluated(shown.text, given)
             assert values[shown.name] == pytest.approx(shown.value, rel=1e-9), shown
         text = " ".join(shown.text for shown in formulas)

@@ -63,7 +63,7 @@ def test_a_report_times_each_machine_once(name: str, monkeypatch: pytest.MonkeyP
 
     for room in ("estimate_plan", "option"):
         monkeypatch.setattr(f"planner.decide.options.{room}.fastest", once)
-    report = report_of(plan, catalog, Words("en"), today=TODAY, asked="plan.yaml")
+    report = report_of(plan, catalog, Words("en"), today=TODAY, plan_words="plan.yaml")
     assert report.advice is not None
     assert sorted(timed) == sorted(candidate.id for candidate in expand(plan, catalog))
 

@@ -22,7 +22,7 @@ FP32_BYTES = 4
 MOST_READ_BYTES = 512 * MIB
 READ_SECONDS = 3.0
 MOST_FILES = 10_000
-"""Most files of a folder to look at."""
+"""Largest number of files of a folder to look at."""
 BLOCK_BYTES = 4 * MIB
 WARM_GROUPS = 3
 """Groups of calls of which `warm_seconds` takes the best."""

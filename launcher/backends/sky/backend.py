@@ -17,8 +17,8 @@ from planner.launcher.backends.sky.launch_config import config_of, refuse_early
 from planner.launcher.backends.sky.leftovers import answer_leftovers, listed_by_skypilot, storage_leftovers
 from planner.launcher.backends.sky.phase import (
     by_skypilot,
+    exists_at_provider,
     goes_on,
-    is_there,
     managed_status_of,
     status_of,
     under_way,
@@ -132,7 +132,9 @@ class SkyBackend:
         if not could_ask(launch.target):
             return ()
         wrong = wrong_witness(launch) is not None
-        return tuple(sighting for sighting in look(launch, learn=True).seen if not wrong or is_there(sighting))
+        return tuple(
+            sighting for sighting in look(launch, learn=True).seen if not wrong or exists_at_provider(sighting)
+        )
 
     def other_witness(self, launch: Launch) -> str | None:
         """Return why the account asked here cannot speak for this launch; None if it can."""
@@ -192,12 +194,12 @@ class SkyBackend:
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
             by_id = by_id or by_skypilot(there=going)
             return DownEvidence(down=not left and not going, checks=tuple(checks), seen=by_id)
-        told = self._look(launch, refresh=not could_ask(launch.target))
-        going = under_way(told)
+        reported = self._look(launch, refresh=not could_ask(launch.target))
+        going = under_way(reported)
         checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
-        if told["cluster"] is not None and could_ask(launch.target) and not left and not going:
-            told = self._look(launch, refresh=True)
-        listed = told["cluster"]
+        if reported["cluster"] is not None and could_ask(launch.target) and not left and not going:
+            reported = self._look(launch, refresh=True)
+        listed = reported["cluster"]
         by_id = by_id or by_skypilot(there=listed is not None)
         if listed is not None:
             checks.append(f"SkyPilot's list: {listed['status']}")

@@ -156,7 +156,7 @@ def _detail(request: dict[str, Any]) -> str:
     return f"{reason} {fix}".strip()
 
 
-def is_there(seen: Sighting) -> bool:
+def exists_at_provider(seen: Sighting) -> bool:
     """Return whether a sighting is of one known machine that exists."""
     return seen.id != ANYTHING and seen.sight is not Sight.ABSENT
 

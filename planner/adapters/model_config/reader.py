@@ -197,7 +197,7 @@ def _missing_part(fields: ConfigFields) -> str | None:
 
 
 NESTED = ("text_config", "llm_config", "language_config")
-BESIDE = {"vision_config": "vision", "audio_config": "sound", "speech_config": "sound"}
+LEFT_OUT_PARTS = {"vision_config": "vision", "audio_config": "sound", "speech_config": "sound"}
 FAMILIES = {
     "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2",
     "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe",
@@ -224,18 +224,20 @@ class TextPartConfig(NamedTuple):
     """Configuration of the text part, and a name of the other parts."""
 
     data: dict[str, Any]
-    beside: str
+    left_out: str
     """Other parts in words: vision, sound, or both."""
 
 
 def text_part_of(data: Mapping[str, Any]) -> TextPartConfig | None:
     """Return the text part of a combined network; None for a single network, or if the part is unknown."""
-    beside = " and ".join(dict.fromkeys(word for key, word in BESIDE.items() if isinstance(data.get(key), dict)))
+    left_out = " and ".join(
+        dict.fromkeys(word for key, word in LEFT_OUT_PARTS.items() if isinstance(data.get(key), dict))
+    )
     nested = next((data[key] for key in NESTED if isinstance(data.get(key), dict)), None)
     text = data if nested is None else {"tie_word_embeddings": data.get("tie_word_embeddings")} | nested
     family = FAMILIES.get(str(text.get("model_type")), str(text.get("model_type")))
-    if not beside or family not in TEXT_FAMILIES or TEXT_FAMILIES[family].kind == "encoder":
+    if not left_out or family not in TEXT_FAMILIES or TEXT_FAMILIES[family].kind == "encoder":
         return None
-    stated = {key: value for key, value in text.items() if value is not None and key not in (*BESIDE, *NESTED)}
+    stated = {key: value for key, value in text.items() if value is not None and key not in (*LEFT_OUT_PARTS, *NESTED)}
     filled = {} if nested is None else DEFAULTS.get(family, {})
-    return TextPartConfig({**filled, **stated, "model_type": family}, beside)
+    return TextPartConfig({**filled, **stated, "model_type": family}, left_out)

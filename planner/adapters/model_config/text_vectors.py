@@ -39,14 +39,14 @@ class TextVectors:
     mlp_bias: bool = False
     """True if the feed-forward maps have biases by default."""
     head_bias: bool = False
-    beside: Callable[[ConfigFields, TextModel], int] | None = None
+    additional: Callable[[ConfigFields, TextModel], int] | None = None
     """Function that returns the other parameters of the whole network; None if there are none."""
 
 
 def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
     """Return a network that states its vectors if they are not the usual ones."""
-    of = _vectors if network.is_causal else _encoder_vectors
-    counted = of(network, fields, family)
+    count_vectors = _vectors if network.is_causal else _encoder_vectors
+    counted = count_vectors(network, fields, family)
     return (
         network
         if counted == text_family_of(network).usual_vectors()
@@ -63,14 +63,16 @@ def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> i
     norm = network.hidden * ((2 if network.norm == "layernorm" else 1) if parts is None else parts)
     biases = _all_biases(network, fields) if network.bias else network.layers * _biases(network, fields, family)
     head = network.vocab if fields.flag("lm_head_bias", default=family.head_bias) else 0
-    beside = family.beside(fields, network) if family.beside is not None else 0
-    return network.layers * (family.norms * norm + _qk_norms(network, fields, family)) + norm + biases + head + beside
+    additional = family.additional(fields, network) if family.additional is not None else 0
+    return (
+        network.layers * (family.norms * norm + _qk_norms(network, fields, family)) + norm + biases + head + additional
+    )
 
 
 def _encoder_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
     """Return the usual vectors and those of other settings. The head's vectors are counted with the head."""
-    beside = family.beside(fields, network) if family.beside is not None else 0
-    return text_family_of(network).usual_vectors() + beside
+    additional = family.additional(fields, network) if family.additional is not None else 0
+    return text_family_of(network).usual_vectors() + additional
 
 
 def _qk_norms(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
@@ -183,13 +185,13 @@ _GEMMA = TextVectors(norms=4)
 _COHERE = TextVectors(norms=1, norm_parts=1, qk_norms_of_heads=True)
 TEXT_VECTORS: dict[str, TextVectors] = {
     "qwen2": _QKV,
-    "qwen2_moe": TextVectors(qkv_bias=True, out_bias=False, beside=_shared_gate),
+    "qwen2_moe": TextVectors(qkv_bias=True, out_bias=False, additional=_shared_gate),
     "chatglm": TextVectors(qkv_bias=True, out_bias=False),
     "glm": TextVectors(qkv_bias=True, out_bias=False),
     "glm4": TextVectors(norms=4, out_bias=False),
     "glm4_moe": _STATED_QKV,
     "helium": _STATED_QKV,
-    "stablelm": TextVectors(norms=1, qk_norms_of_heads=True, out_bias=False, beside=_second_norm),
+    "stablelm": TextVectors(norms=1, qk_norms_of_heads=True, out_bias=False, additional=_second_norm),
     "seed_oss": TextVectors(qkv_bias=True, out_bias=False),
     "gemma2": _GEMMA,
     "gemma3_text": _GEMMA,
@@ -200,17 +202,17 @@ TEXT_VECTORS: dict[str, TextVectors] = {
     "minimax_m2": _OLMO2,
     "cohere": _COHERE,
     "cohere2": _COHERE,
-    "phi": TextVectors(norms=1, head_bias=True, beside=_qk_shifts),
+    "phi": TextVectors(norms=1, head_bias=True, additional=_qk_shifts),
     "gptj": TextVectors(norms=1, mlp_bias=True, head_bias=True),
-    "falcon": TextVectors(norms=1, beside=_falcon_norms),
-    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), TextVectors(beside=_head_twice)),
-    "modernbert": TextVectors(beside=_modernbert_biases),
-    "apertus": TextVectors(beside=_activations),
+    "falcon": TextVectors(norms=1, additional=_falcon_norms),
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), TextVectors(additional=_head_twice)),
+    "modernbert": TextVectors(additional=_modernbert_biases),
+    "apertus": TextVectors(additional=_activations),
     "nanochat": TextVectors(norm_parts=0, qk_scales=False),
     "jais2": TextVectors(qkv_bias=True, mlp_bias=True),
-    "opt": TextVectors(beside=_unused_positions),
-    "gpt_oss": TextVectors(qkv_bias=True, beside=_sinks_and_experts),
-    "ernie4_5_moe": TextVectors(beside=_router_bias),
+    "opt": TextVectors(additional=_unused_positions),
+    "gpt_oss": TextVectors(qkv_bias=True, additional=_sinks_and_experts),
+    "ernie4_5_moe": TextVectors(additional=_router_bias),
     "llama4_text": TextVectors(qk_scales=False),
 }
 """Vectors by `model_type`. All other families have the usual ones."""

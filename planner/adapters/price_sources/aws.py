@@ -80,10 +80,10 @@ def aws_prices(
     questions = [
         AwsQuestion(session, region, ours, now, timeout_s, SourceAnswer(), {}, one_at_a_time) for region in regions
     ]
-    return SourceAnswer.of_parts([partial(_of_region, question) for question in questions], source="AWS")
+    return SourceAnswer.of_parts([partial(_region_answer, question) for question in questions], source="AWS")
 
 
-def _of_region(question: AwsQuestion) -> SourceAnswer:
+def _region_answer(question: AwsQuestion) -> SourceAnswer:
     for name, ask in ASKED.items():
         with refusals_noted(question, name):
             ask(question)
@@ -235,7 +235,7 @@ def _quotas(question: AwsQuestion) -> None:
             limit = client.get_service_quota(ServiceCode="ec2", QuotaCode=code)["Quota"]["Value"]
         if limit is not None:
             _limit(question, code=code, name=name, kind=kind, families=families, limit=limit)
-    counted = tuple(each for _, kind, families in QUOTAS.values() if kind is PriceKind.SPOT for each in families)
+    counted = tuple(family for _, kind, families in QUOTAS.values() if kind is PriceKind.SPOT for family in families)
     others = {price.instance_type for price in question.answer.prices
               if price.region == question.region and price.price_kind is PriceKind.SPOT
               and not price.instance_type.startswith(counted)}  # fmt: skip

@@ -43,11 +43,13 @@ def aws_list_prices(
     ours = {name.removeprefix("aws/"): node for name, node in nodes.items() if name.startswith("aws/")}
     files = _files(fetch(base + INDEX, what="AWS's price list", timeout_s=timeout_s, limit_bytes=5_000_000).data)
     urls = {region: base + files[region] if region in files else None for region in regions}
-    asks = [partial(_of_region, url, region, ours, today=today, timeout_s=timeout_s) for region, url in urls.items()]
+    asks = [
+        partial(_region_answer, url, region, ours, today=today, timeout_s=timeout_s) for region, url in urls.items()
+    ]
     return SourceAnswer.of_parts(asks, source="AWS's price list")
 
 
-def _of_region(
+def _region_answer(
     url: str | None, region: str, ours: Mapping[str, Node], *, today: date, timeout_s: float
 ) -> SourceAnswer:
     what, answer = f"AWS's price list of {region}", SourceAnswer()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, stale_days
-from planner.scenario.price_choice import LOOKED_AT, TIE_FRACTION, TIE_USD
+from planner.scenario.price_choice import SEARCHED_KINDS, TIE_FRACTION, TIE_USD
 from planner.scenario.region_groups import is_in
 
 Names = frozenset[str] | None
@@ -88,8 +88,8 @@ class PriceSearch:
     standing: Collection[tuple[str, str, str]] = frozenset()
     """Machine, region and kind of the catalog's prices, which stored prices replace."""
 
-    def beside(self, catalog: Catalog) -> PriceSearch:
-        """Return the search beside a catalog: with its machines, and the prices that stored ones replace."""
+    def for_catalog(self, catalog: Catalog) -> PriceSearch:
+        """Return the search with a catalog's machines and with those of its prices that stored prices replace."""
         rows = (*catalog.prices, *catalog.own_prices)
         standing = frozenset((row.node, row.region, row.price_kind.value) for row in rows)
         return replace(self, known=catalog.nodes.keys() | {row.node for row in rows}, standing=standing)
@@ -99,7 +99,7 @@ class PriceSearch:
         today = self.said_on or date.min
         fresh = {
             kind.value: (today - timedelta(days=stale_days(kind) if self.said_on else 0)).isoformat()
-            for kind in LOOKED_AT
+            for kind in SEARCHED_KINDS
         }
         regions = None if self.regions is None else [name for name in stored_regions if is_in(name, self.regions)]
         return {

@@ -9,7 +9,7 @@ from statistics import fmean
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number_or_nan, positive
 from planner.adapters.trainer_logs.rollout_figures import rollouts_of
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, OtherWork, TrainerLog, spans_between
 
 _MEGATRON_LINE = re.compile(r"(.{0,200}?)iteration:?\s{1,12}(\d{1,12})\s?/\s{0,12}(\d{1,12}) \|(.{1,2000})")
 _FIELD = re.compile(r"\s{0,9}([^:|]{1,60}):\s{0,20}([^|\s]{1,30})\s{0,9}(?:\||$)")
@@ -57,7 +57,7 @@ def megatron_log(source: LogSource, name: str) -> TrainerLog | None:
             continue
         steps = step - before if 0 < before < step else 1
         planned = int(found[3])
-        spans.append(LogSpan(step - steps, step, ms / 1e3 * steps, beside=None if before else Beside.COMPILE))
+        spans.append(LogSpan(step - steps, step, ms / 1e3 * steps, other_work=None if before else OtherWork.COMPILE))
         batch, before = count(fields.get("global batch size")) or _batch(fields, ms) or batch, step
         if "lm loss" in fields:
             losses.append(number_or_nan(fields["lm loss"]))
@@ -114,7 +114,7 @@ def deepspeed_log(source: LogSource, name: str) -> TrainerLog | None:
     """
     points: list[tuple[int, float]] = []
     steps: list[tuple[int, float]] = []
-    beside: list[tuple[int, Beside]] = []
+    other_work: list[tuple[int, OtherWork]] = []
     said: dict[str, str] = {}
     accumulation, counts_steps = None, False
     for line in source.lines(name):
@@ -130,12 +130,12 @@ def deepspeed_log(source: LogSource, name: str) -> TrainerLog | None:
                 counts_steps = counts_steps or found[2] is not None
                 accumulation = count(round(int(found[2]) / step)) if found[2] and step else accumulation
         elif (points or steps) and "Saving model checkpoint" in line:
-            beside.append(((steps or points)[-1][0], Beside.CHECKPOINT))
+            other_work.append(((steps or points)[-1][0], OtherWork.CHECKPOINT))
     if len(steps) > 1 and not counts_steps:
         points = steps
     if len(points) < 2:
         return None
-    spans, doubts = spans_between(points, beside=beside)
+    spans, doubts = spans_between(points, other_work=other_work)
     if not steps and not counts_steps and said.get("gradient_accumulation_steps") != "1":
         doubts.append(PASSES)
     stage = said.get("zero_optimization_stage", "0")
@@ -161,8 +161,8 @@ def deepspeed_log(source: LogSource, name: str) -> TrainerLog | None:
 _VERL_STEP = re.compile(r"(?:^|\s)step:(\d{1,9}) - (.{1,30000})$")
 _FIGURE = re.compile(r"([\w@./-]{1,80}):(?:np\.float\d{2}\()?([-+\w.]{1,40})\)?(?: - |\s*$)")
 LONGEST_FIGURES_LINE = 40_000
-"""Most characters of a line, which has a mean, minimum and maximum of every figure."""
-BESIDE = {"timing_s/testing": Beside.EVALUATION, "timing_s/save_checkpoint": Beside.CHECKPOINT}
+"""Largest number of characters of a line, which has a mean, minimum and maximum of every figure."""
+OTHER_WORK = {"timing_s/testing": OtherWork.EVALUATION, "timing_s/save_checkpoint": OtherWork.CHECKPOINT}
 NEAR_A_WHOLE = 0.02
 
 
@@ -197,8 +197,8 @@ def verl_log(source: LogSource, name: str) -> TrainerLog | None:
 def _span(step: int, figures: Mapping[str, str]) -> LogSpan:
     seconds = positive(figures.get("timing_s/step"))
     assert seconds is not None, "steps without a time were left out"
-    beside = next((what for name, what in BESIDE.items() if positive(figures.get(name))), None)
-    return LogSpan(step - 1, step, seconds, positive(figures.get("perf/total_num_tokens")), beside)
+    other_work = next((what for name, what in OTHER_WORK.items() if positive(figures.get(name))), None)
+    return LogSpan(step - 1, step, seconds, positive(figures.get("perf/total_num_tokens")), other_work)
 
 
 def _verl_facts(figures: list[dict[str, str]]) -> Facts:
@@ -224,15 +224,15 @@ def _verl_facts(figures: list[dict[str, str]]) -> Facts:
             devices.append(tokens / (seconds * rate))
     critic = any("timing_s/update_critic" in step_figures for step_figures in figures)
     return Facts(
-        global_batch=_whole(completions),
-        devices=_whole(devices),
+        global_batch=_nearly_whole(completions),
+        devices=_nearly_whole(devices),
         seq_len=round(fmean(lengths)) if lengths else None,
         padded=False,
         objective="ppo" if critic else "grpo",
     )
 
 
-def _whole(values: list[float]) -> int | None:
+def _nearly_whole(values: list[float]) -> int | None:
     """Return the mean if it is nearly a whole number."""
     mean = fmean(values) if values else 0.0
     return round(mean) if mean >= 1 and abs(mean - round(mean)) < max(NEAR_A_WHOLE, 0.001 * mean) else None

@@ -103,28 +103,32 @@ def statements_of(source: LogSource, log: str, own: Statements, *, passed_over: 
     `passed_over` are names of files that another trainer writes. If the user named only the log, files beside it that
     contradict it belong to another training, and are left out.
     """
-    beside = Statements(statement for statement in _beside(source, log).said if base(statement.file) not in passed_over)
+    neighbours = Statements(
+        statement for statement in _neighbours(source, log).said if base(statement.file) not in passed_over
+    )
     if source.lone:
-        others = {name for name in beside.files if Statements([*own.said, *beside.of(name)]).contradictions()}
-        beside = Statements(statement for statement in beside.said if statement.file not in others)
-    return Statements([*own.said, *beside.said])
+        contradicting = {
+            name for name in neighbours.files if Statements([*own.said, *neighbours.of(name)]).contradictions()
+        }
+        neighbours = Statements(statement for statement in neighbours.said if statement.file not in contradicting)
+    return Statements([*own.said, *neighbours.said])
 
 
-def _beside(source: LogSource, log: str) -> Statements:
+def _neighbours(source: LogSource, log: str) -> Statements:
     """Return the statements of the files in the log's folder. The model card's batch comes first."""
     said = Statements()
-    for name in source.beside(log, "README.md"):
+    for name in source.in_folder_of(log, "README.md"):
         said.add(_facts_of_card(source.text(name)), name)
-    for name in source.beside(log, "config.json"):
+    for name in source.in_folder_of(log, "config.json"):
         said.add(Facts(config=name), name)
-    for name in source.beside(log, "adapter_config.json"):
+    for name in source.in_folder_of(log, "adapter_config.json"):
         adapters = source.json(name)
         base, targets = adapters.get("base_model_name_or_path"), adapters.get("target_modules")
         is_list = isinstance(targets, list) and all(isinstance(target, str) for target in targets)
         lora_targets = tuple(targets) if is_list and targets else None
         model = base if isinstance(base, str) and base else None
         said.add(Facts(lora_rank=count(adapters.get("r")), lora_targets=lora_targets, model=model), name)
-    for name in source.beside(log, *CONFIGS):
+    for name in source.in_folder_of(log, *CONFIGS):
         said.add(facts_of_config(source.json(name)), name)
     return said
 

@@ -133,7 +133,7 @@ def _unread(rows: Iterable[Mapping[str, object]], named: Mapping[str, str]) -> i
 def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
     """Return the column names by their meaning."""
     names = dict.fromkeys(name for row in rows for name in row if name)
-    plain = {_plain(name): name for name in names}
+    plain = {_bare_name(name): name for name in names}
     found = {}
     for what, words in COLUMNS.items():
         column = next((plain[word] for word in words if word in plain), None)
@@ -145,10 +145,10 @@ def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
 @lru_cache(maxsize=10_000)
 def is_known(name: str) -> bool:
     """Return whether a column may hold one of `COLUMNS`."""
-    return _plain(name) in _WORDS
+    return _bare_name(name) in _WORDS
 
 
-def _plain(name: str) -> str:
+def _bare_name(name: str) -> str:
     """Return a column's name without prefixes and signs. W&B's charts put the run's name first."""
     own = re.sub(PREFIXES, "", name.casefold().rpartition(" - ")[2])
     return re.sub(r"[^a-z0-9]+", "_", own).rstrip("_")
@@ -167,7 +167,7 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
         return spans_of_points(points)[0], [RATES_ALONE]
     for what, per in (("steps_per_s", 1.0), ("tokens_per_s", None), ("samples_per_s", None)):
         if what in named:
-            return _of_rates(rows, named, what, per), [RATES_ALONE]
+            return _log_of_rates(rows, named, what, per), [RATES_ALONE]
     return [], []
 
 
@@ -236,11 +236,11 @@ def _with_tokens(spans: list[LogSpan], rows: Sequence[Mapping[str, object]], nam
     for span in spans:
         begin, end = since.get(span.begin), since.get(span.end)
         tokens = end - begin if begin is not None and end is not None and end > begin else None
-        counted.append(LogSpan(span.begin, span.end, span.seconds, tokens, span.beside))
+        counted.append(LogSpan(span.begin, span.end, span.seconds, tokens, span.other_work))
     return counted
 
 
-def _of_rates(
+def _log_of_rates(
     rows: Sequence[Mapping[str, object]], named: Mapping[str, str], what: str, steps: float | None
 ) -> list[LogSpan]:
     """Return spans of one step each. A rate of tokens has its own unit: one token, and the seconds that it took."""

@@ -20,9 +20,9 @@ from planner.adapters.trainer_logs.rollout_figures import objective_of_figures, 
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import (
     ONLY_TOTALS,
-    Beside,
     Facts,
     LogSpan,
+    OtherWork,
     Total,
     TrainerLog,
     spans_between,
@@ -48,16 +48,23 @@ def read(source: LogSource) -> list[TrainerLog]:
     states = [name for name in source.named(STATE) if "checkpoint-" not in name] or source.named(STATE)[-1:]
     results = source.named(RESULTS)
     consoles = {name: read_console(source.lines(name)) for name in source.consoles()}
-    told = {name: console for name, console in consoles.items() if console.is_of_trainer}
+    consoles_of_trainer = {name: console for name, console in consoles.items() if console.is_of_trainer}
     folders = sorted({_folder(name) for name in (*states, *results)})
     for folder in folders:
-        beside = [name for name in told if _folder(name) == folder or len(folders) == 1]
+        folder_consoles = [name for name in consoles_of_trainer if _folder(name) == folder or len(folders) == 1]
         own = [name for name in (*states, *results) if _folder(name) == folder]
         state = _state(source, own)
-        for name in beside or [""]:
-            logs.append(_log(source, state, told.get(name, Console()), (*own, *([name] if beside else []))))
-            told.pop(name, None)
-    logs += [_log(source, {}, console, (name,)) for name, console in told.items()]
+        for name in folder_consoles or [""]:
+            logs.append(
+                _log(
+                    source,
+                    state,
+                    consoles_of_trainer.get(name, Console()),
+                    (*own, *([name] if folder_consoles else [])),
+                )
+            )
+            consoles_of_trainer.pop(name, None)
+    logs += [_log(source, {}, console, (name,)) for name, console in consoles_of_trainer.items()]
     return [log for log in logs if log.spans or log.total or log.untimed_steps]
 
 
@@ -140,14 +147,14 @@ def console_spans(console: Console, state: Json) -> tuple[list[LogSpan], list[st
     """Return the spans of the training's bar. Evaluations are in the output, checkpoints at their interval."""
     total = count(state.get("max_steps")) or console.planned_steps
     bar = console.bar(total)
-    beside = [(bar[place - 1].done, Beside.EVALUATION) for place in console.evaluations_in(bar)]
+    other_work = [(bar[place - 1].done, OtherWork.EVALUATION) for place in console.evaluations_in(bar)]
     every = count(state.get("save_steps")) or 0
     if every and bar:
         saves = range(every, bar[-1].done + 1, every)
         if len(saves) <= MOST_BESIDE_SHARE * len(bar):
-            beside += [(step, Beside.CHECKPOINT) for step in saves]
+            other_work += [(step, OtherWork.CHECKPOINT) for step in saves]
     points = [(state.done, state.elapsed_s) for state in bar]
-    return spans_between(points if len(points) > 1 else console.stamped, beside=beside)
+    return spans_between(points if len(points) > 1 else console.stamped, other_work=other_work)
 
 
 def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None, list[str]]:
@@ -178,7 +185,7 @@ def _total_of_a_sparse_bar(spans: list[LogSpan], total: Total | None, state: Jso
     bar = console.bar(count(state.get("max_steps")) or console.planned_steps)
     if not bar:
         return None
-    seconds = sum(span.seconds for span in spans if span.beside is None)
+    seconds = sum(span.seconds for span in spans if span.other_work is None)
     planned = bar[0].total
     shown = console.own_steps(planned)
     if total is None or shown is None or seconds / len(spans) < SPARSE_S or seconds > FINE_S:

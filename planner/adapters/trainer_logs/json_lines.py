@@ -18,7 +18,7 @@ from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
 MOST_OF_ONE = 20_000_000
-"""Most characters of a single JSON value. Parsing takes up to fifteen times as much memory."""
+"""Largest number of characters of a single JSON value. Parsing takes up to fifteen times as much memory."""
 LLAMA_FACTORY = "trainer_log.jsonl"
 SWIFT = "global_step/max_steps"
 """Step counter in ms-swift's `logging.jsonl`."""
@@ -108,6 +108,6 @@ def _rows_of_one(text: str, where: str) -> list[Mapping[str, object]]:
 def _facts(source: LogSource, name: str) -> Facts:
     """Return the facts in the run's config and its description of the machine. Hosts, users and paths are skipped."""
     facts = Facts()
-    for beside in source.beside(name, "config.yaml", "wandb-metadata.json"):
-        facts = merged(facts, facts_of_config(source.json(beside)))
+    for neighbour in source.in_folder_of(name, "config.yaml", "wandb-metadata.json"):
+        facts = merged(facts, facts_of_config(source.json(neighbour)))
     return facts

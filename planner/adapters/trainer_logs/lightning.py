@@ -11,7 +11,7 @@ from planner.adapters.trainer_logs.csv_columns import table
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number, number_or_nan, positive
 from planner.adapters.trainer_logs.progress_bar import BarState, training_bar
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, OtherWork, TrainerLog, spans_between
 
 _BAR = re.compile(
     r"Epoch \d{1,6}:\s{0,9}(?::\s{0,9})?\d{1,3}%\|[^|]{0,400}\|\s{1,9}(\d{1,9})/(\d{1,9}|\?) "
@@ -57,7 +57,7 @@ def lightning_log(source: LogSource, name: str) -> TrainerLog | None:
         if bar and (elapsed := clock_s(bar[3])) is not None:
             states.append(BarState(place, int(bar[1]), count(bar[2]) or 0, elapsed))
     framework = "NeMo" if is_nemo else "Lightning"
-    spans, doubts = _of_bar(states, evaluations)
+    spans, doubts = _spans_of_bar(states, evaluations)
     if len(timed) > 1:
         spans = [LogSpan(step, step + 1, seconds) for step, (seconds, _) in sorted(timed.items())]
         doubts = []
@@ -71,14 +71,14 @@ def lightning_log(source: LogSource, name: str) -> TrainerLog | None:
     )  # fmt: skip
 
 
-def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
+def _spans_of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
     bar = training_bar(states, None)
-    beside = []
+    other_work = []
     for line in evaluations:
         before = [state for state in bar if state.line < line]
         if before:
-            beside.append((before[-1].done, Beside.EVALUATION))
-    return spans_between([(state.done, state.elapsed_s) for state in bar], beside=beside)
+            other_work.append((before[-1].done, OtherWork.EVALUATION))
+    return spans_between([(state.done, state.elapsed_s) for state in bar], other_work=other_work)
 
 
 def _batch(timed: dict[int, tuple[float, dict[str, str]]]) -> int | None:
@@ -133,7 +133,7 @@ def read_litgpt(source: LogSource) -> list[TrainerLog]:
         if not all(column in text[:LONGEST_LINE] for column in COLUMNS):
             continue
         rows = table(text, where=source.where(name), wanted=READ.__contains__)
-        if rows and rows[0].keys() >= COLUMNS and (log := _of_rows(rows, name)) is not None:
+        if rows and rows[0].keys() >= COLUMNS and (log := _log_of_rows(rows, name)) is not None:
             logs.append(log)
     return logs
 
@@ -188,7 +188,7 @@ def _whole_steps(passes: Sequence[_Pass], each: int) -> list[LogSpan]:
     return spans
 
 
-def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
+def _log_of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
     """Return a training whose steps are passes, because the file has no optimizer steps. Only its tokens count."""
     timed = [
         (int(step), time, tokens)
@@ -197,15 +197,16 @@ def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
         and (time := number(row["time"])) is not None
         and (tokens := number(row["tokens"])) is not None
     ]
-    beside = [
-        (int(at) + 1, Beside.EVALUATION)
+    other_work = [
+        (int(at) + 1, OtherWork.EVALUATION)
         for row in rows
         if row.get("val_loss") and (at := number(row.get("step"))) is not None
     ]
-    spans, doubts = spans_between([(step, time) for step, time, _ in timed], beside=beside)
+    spans, doubts = spans_between([(step, time) for step, time, _ in timed], other_work=other_work)
     since = {step: tokens for step, _, tokens in timed}
     counted = [
-        LogSpan(span.begin, span.end, span.seconds, since[span.end] - since[span.begin], span.beside) for span in spans
+        LogSpan(span.begin, span.end, span.seconds, since[span.end] - since[span.begin], span.other_work)
+        for span in spans
     ]
     if not counted:
         return None

@@ -41,23 +41,23 @@ class LogFormat:
     read: Callable[[LogSource], list[TrainerLog]]
 
 
-def _of_consoles(name: str, read: Callable[[LogSource, str], TrainerLog | None]) -> LogFormat:
+def _console_format(name: str, read: Callable[[LogSource, str], TrainerLog | None]) -> LogFormat:
     """Return a format of console output. `read` returns the training in one file, or None."""
     return LogFormat(name, lambda source: source.each_console(read))
 
 
 OWN_FORMATS = (
     LogFormat("hf-trainer", hf_trainer.read),
-    _of_consoles("verl", verl_log),
-    _of_consoles("torchtitan", torchtitan_log),
-    _of_consoles("torchtune", torchtune_log),
-    _of_consoles("megatron", megatron_log),
-    _of_consoles("composer", composer_log),
+    _console_format("verl", verl_log),
+    _console_format("torchtitan", torchtitan_log),
+    _console_format("torchtune", torchtune_log),
+    _console_format("megatron", megatron_log),
+    _console_format("composer", composer_log),
     LogFormat("litgpt", read_litgpt),
-    _of_consoles("fairseq", fairseq_log),
-    _of_consoles("lightning", lightning_log),
-    _of_consoles("loops", loop_log),
-    _of_consoles("deepspeed", deepspeed_log),
+    _console_format("fairseq", fairseq_log),
+    _console_format("lightning", lightning_log),
+    _console_format("loops", loop_log),
+    _console_format("deepspeed", deepspeed_log),
     LogFormat("mlflow", read_mlflow),
     LogFormat("json-lines", json_lines.read),
     LogFormat("parquet", read_parquet),
@@ -90,10 +90,10 @@ def read_logs(source: LogSource) -> list[TrainerLog]:
 def _with_files_beside(log: TrainerLog, source: LogSource) -> TrainerLog:
     """Add the network and the machine from files of fixed names in the log's folder, if the log lacks them."""
     facts = log.facts
-    for name in source.beside(log.files[0], MACHINE):
+    for name in source.in_folder_of(log.files[0], MACHINE):
         found = facts_of_config(source.json(name))
         facts = merged(facts, Facts(accelerator=found.accelerator, devices=found.devices))
-    for name in source.beside(log.files[0], NETWORK):
+    for name in source.in_folder_of(log.files[0], NETWORK):
         if facts.config is None and '"model_type"' in source.text(name):
             facts = replace(facts, config=name)
     return replace(log, facts=facts)
@@ -134,7 +134,7 @@ def joined(logs: Sequence[TrainerLog]) -> list[TrainerLog]:
     folders: dict[str, list[TrainerLog]] = defaultdict(list)
     for log in logs:
         folders[_folder(log.files[0])].append(log)
-    return [log for group in folders.values() for log in _of_folder(group)]
+    return [log for group in folders.values() for log in _logs_of_folder(group)]
 
 
 def _folder(name: str) -> str:
@@ -144,7 +144,7 @@ def _folder(name: str) -> str:
     return folder
 
 
-def _of_folder(group: list[TrainerLog]) -> list[TrainerLog]:
+def _logs_of_folder(group: list[TrainerLog]) -> list[TrainerLog]:
     timed = [log for log in group if log.spans]
     consoles = [log for log in timed if _kind(log) != "jsonl"]
     if len(timed) > 1 and len(consoles) == 1 and len({log.framework for log in timed}) == 1:
@@ -184,7 +184,7 @@ def _completed(log: TrainerLog, others: Sequence[TrainerLog]) -> TrainerLog:
 def _total_of(log: TrainerLog) -> Total | None:
     if log.total is not None or not log.spans:
         return log.total
-    counted = [span for span in log.spans if span.beside is None]
+    counted = [span for span in log.spans if span.other_work is None]
     return Total(sum(span.steps for span in counted), sum(span.seconds for span in counted)) if counted else None
 
 
@@ -201,7 +201,7 @@ HINTS = (
      "shows steps with losses in a form that is not known, or without their times", TABLE),
 )  # fmt: skip
 """Pattern of a line, what the file then is, and the fix; the most reliable first."""
-_HINTS = tuple((re.compile(pattern, re.IGNORECASE), told, fix) for pattern, told, fix in HINTS)
+_HINTS = tuple((re.compile(pattern, re.IGNORECASE), message, fix) for pattern, message, fix in HINTS)
 MOST_LINES_LOOKED_AT = 20_000
 
 
@@ -226,6 +226,6 @@ def refuse(source: LogSource) -> InputError:
                 break
     if best is None:
         return InputError(f"{source.path}: no log of a known format is there.", fix=FIX)
-    _, told, fix = _HINTS[best[0]]
+    _, message, fix = _HINTS[best[0]]
     where = str(source.path) if source.lone else f"{source.path}: {base(best[1])}"
-    return InputError(f"{where}: {told}.", fix=fix)
+    return InputError(f"{where}: {message}.", fix=fix)

@@ -21,9 +21,9 @@ LONGEST_LINE = 2_000
 """Characters of a line that line-based formats look at."""
 LOG_LIMIT_BYTES = 64_000_000
 MOST_LINES = 3_000_000
-"""Most lines of a console's output: three days of a progress bar that is drawn ten times a second."""
+"""Largest number of lines of a console's output: three days of a progress bar that is drawn ten times a second."""
 MOST_FILES = 2_000
-"""Most files in a folder and its subfolders."""
+"""Largest number of files in a folder and its subfolders."""
 DEEPEST = 4
 """Levels of folders below the named one (MLflow: experiment, run, metrics, train)."""
 UNPACK = "Unpack it yourself and name the log in it."
@@ -116,7 +116,7 @@ class LogSource:
         """Return what a format reads from each console's output that is in this format."""
         return [log for name in self.consoles() if (log := read(self, name)) is not None]
 
-    def beside(self, name: str, *wanted: str) -> list[str]:
+    def in_folder_of(self, name: str, *wanted: str) -> list[str]:
         """Return which of the wanted files exist in the folder of a file."""
         folder = name.rpartition("/")[0]
         names = [f"{folder}/{wanted_name}" if folder else wanted_name for wanted_name in wanted]
@@ -171,7 +171,7 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _decoded(data: bytes, path: str) -> str:
-    found = next((told for magic, told in BINARIES.items() if data.startswith(magic)), None)
+    found = next((description for magic, description in BINARIES.items() if data.startswith(magic)), None)
     offset, magic = TAR_MAGIC
     if data[offset : offset + len(magic)] == magic:
         found = ("a tar archive", UNPACK)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, number_or_nan, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, Total, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, OtherWork, Total, TrainerLog, spans_between
 
 FIGURE = r"[-+\w.,]{1,30}"
 
@@ -202,8 +202,8 @@ def _span(step: dict[str, str | None], tokens: float | None, evaluated: set[int]
     seconds = ms / 1e3 if ms else seconds
     if seconds is None:
         return LogSpan(at, at + 1, 1 / rate, 1.0) if rate else None
-    beside = Beside.EVALUATION if at in evaluated else None
-    return LogSpan(at, at + 1, seconds, tokens or (rate * seconds if rate else None), beside)
+    other_work = OtherWork.EVALUATION if at in evaluated else None
+    return LogSpan(at, at + 1, seconds, tokens or (rate * seconds if rate else None), other_work)
 
 
 def _with_even_tokens(spans: Sequence[LogSpan]) -> list[LogSpan]:

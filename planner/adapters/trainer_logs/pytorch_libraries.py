@@ -8,7 +8,7 @@ from dataclasses import replace
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, number_or_nan, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, OtherWork, TrainerLog, spans_between
 
 _BATCH = re.compile(r"^(?:\d{1,5}: )?\[(?:epoch=\d{1,9}\]\[)?batch=(\d{1,9})/\d{1,9}\]:")
 _COMPOSER_FIGURE = re.compile(r"^(?:\d{1,5}: )?\s{1,12}Train ([\w/]{1,80}): ([-+\w.]{1,40})\s*$")
@@ -98,8 +98,8 @@ _START = re.compile(
     r"local batch size (\d{1,9}), global batch size (\d{1,9}), gradient accumulation steps (\d{1,9}), "
     r"sequence length (\d{1,9})"
 )
-_BESIDE = {"validate step:": Beside.EVALUATION, "Saving the checkpoint": Beside.CHECKPOINT,
-           "Finished saving the checkpoint": Beside.CHECKPOINT}  # fmt: skip
+_OTHER_WORK = {"validate step:": OtherWork.EVALUATION, "Saving the checkpoint": OtherWork.CHECKPOINT,
+           "Finished saving the checkpoint": OtherWork.CHECKPOINT}  # fmt: skip
 _RECOMPUTED = re.compile(r"Applied (selective|full)(?:AC)? activation checkpointing", re.IGNORECASE)
 
 
@@ -111,7 +111,7 @@ def torchtitan_log(source: LogSource, name: str) -> TrainerLog | None:
     """
     points: list[tuple[int, float]] = []
     rates: dict[int, float] = {}
-    beside: list[tuple[int, Beside]] = []
+    other_work: list[tuple[int, OtherWork]] = []
     losses: list[float] = []
     start: tuple[int | None, ...] = (None,) * 4
     compiled, recomputed = None, None
@@ -134,10 +134,10 @@ def torchtitan_log(source: LogSource, name: str) -> TrainerLog | None:
         elif "with torch.compile" in line:
             compiled = True
         elif points:
-            beside += [(points[-1][0], what) for words, what in _BESIDE.items() if words in line]
+            other_work += [(points[-1][0], what) for words, what in _OTHER_WORK.items() if words in line]
     if not rates:
         return None
-    spans, doubts = spans_between(points, beside=beside)
+    spans, doubts = spans_between(points, other_work=other_work)
     spans = [replace(span, tokens=rates[span.end] * span.seconds or None) for span in spans] if not start[0] else spans
     micro, whole, accumulation, seq_len = start
     devices = None
@@ -174,14 +174,14 @@ def fairseq_log(source: LogSource, name: str) -> TrainerLog | None:
     points: list[tuple[int, float]] = []
     words: dict[int, float] = {}
     rates: list[LogSpan] = []
-    beside: list[tuple[int, Beside]] = []
+    other_work: list[tuple[int, OtherWork]] = []
     losses: list[float] = []
     world = None
     for whole in source.lines(name):
         line = whole[:LONGEST_LINE]
         if "wps" not in line or "wpb" not in line:
             if points and _VALID.search(line):
-                beside.append((points[-1][0], Beside.EVALUATION))
+                other_work.append((points[-1][0], OtherWork.EVALUATION))
             elif found := _WORLD.search(line):
                 world = count(found[1]) or world
             continue
@@ -195,7 +195,7 @@ def fairseq_log(source: LogSource, name: str) -> TrainerLog | None:
         if step is not None and wall:
             points.append((step, wall))
             words[step] = batch
-    spans, doubts = spans_between(points, beside=beside)
+    spans, doubts = spans_between(points, other_work=other_work)
     if not spans and not rates:
         return None
     counted = [replace(span, tokens=words[span.end] * span.steps) for span in spans]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner.adapters.trainer_logs.trainer_log import Beside, LogSpan
+from planner.adapters.trainer_logs.trainer_log import LogSpan, OtherWork
 
 WARM_UP_FACTOR = 1.25
 """Multiple of the median above which first steps are compilation and warm-up."""
@@ -59,12 +59,12 @@ def steady(spans: Sequence[LogSpan], resolution_s: float = 0.0) -> Steady | None
     """
     if not spans:
         return None
-    all_named = all(span.beside for span in spans)
-    timed = [_TimedSpan(span, None if all_named else span.beside) for span in spans]
+    all_named = all(span.other_work for span in spans)
+    timed = [_TimedSpan(span, None if all_named else span.other_work) for span in spans]
     median = statistics.median(timed_span.pace for timed_span in _kept(timed))
     for timed_span in _kept(timed):
         if timed_span.pace < SKIP_FACTOR * median:
-            timed_span.left_out = Beside.SKIPPED
+            timed_span.left_out = OtherWork.SKIPPED
     _leave_out_warm_up(_kept(timed), median)
     rest = _kept(timed)
     slow = [
@@ -75,9 +75,11 @@ def steady(spans: Sequence[LogSpan], resolution_s: float = 0.0) -> Steady | None
     stalls = len(slow) > MOST_STALLED_SHARE * len(rest)
     for timed_span in slow:
         if not stalls or timed_span.span.seconds > STOPPED_FACTOR * median * timed_span.span.steps:
-            timed_span.left_out = Beside.OTHER
+            timed_span.left_out = OtherWork.OTHER
     kept = _kept(timed)
-    dropped = {what.value: _sums(timed_span for timed_span in timed if timed_span.left_out is what) for what in Beside}
+    dropped = {
+        what.value: _sums(timed_span for timed_span in timed if timed_span.left_out is what) for what in OtherWork
+    }
     steps, seconds = _sums(kept)
     beyond = sum(
         timed_span.span.seconds - median * timed_span.span.steps
@@ -107,7 +109,7 @@ class _TimedSpan:
     """A span, and why it is left out."""
 
     span: LogSpan
-    left_out: Beside | None
+    left_out: OtherWork | None
     """Cause; None if it counts."""
 
     @property
@@ -148,5 +150,5 @@ def _leave_out_warm_up(timed: Sequence[_TimedSpan], median: float) -> None:
         is_slow = timed_span.pace > WARM_UP_FACTOR * median and seconds <= MOST_WARM_UP_S
         beginning = beginning and is_slow and most > 0
         if beginning:
-            timed_span.left_out = Beside.COMPILE
+            timed_span.left_out = OtherWork.COMPILE
             most -= 1

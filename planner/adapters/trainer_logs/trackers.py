@@ -96,8 +96,8 @@ def read_wandb_summary(source: LogSource) -> list[TrainerLog]:
             continue
         seconds = next((time for key in (*SECONDS, RUNTIME) if (time := positive(data.get(key)))), None)
         said = Statements()
-        for beside in source.beside(name, "config.yaml", "wandb-metadata.json"):
-            said.add(facts_of_config(source.json(beside)), beside)
+        for neighbour in source.in_folder_of(name, "config.yaml", "wandb-metadata.json"):
+            said.add(facts_of_config(source.json(neighbour)), neighbour)
         loss = number(data.get("train/loss", data.get("loss")))
         logs.append(
             TrainerLog(

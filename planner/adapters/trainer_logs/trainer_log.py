@@ -12,7 +12,7 @@ from planner.adapters.trainer_logs.processes import Point, processes_of
 from planner.model.evidence.imported_log import RolloutLog
 
 
-class Beside(StrEnum):
+class OtherWork(StrEnum):
     """Other work among the steps of a span, so that its seconds are not those of training."""
 
     EVALUATION = "evaluation"
@@ -31,7 +31,7 @@ class LogSpan:
     seconds: float
     tokens: float | None = None
     """Tokens of all accelerators together, if the log counts them."""
-    beside: Beside | None = None
+    other_work: OtherWork | None = None
 
     @property
     def steps(self) -> int:
@@ -167,7 +167,7 @@ class _Marked:
     `first` finds the earliest entry of the log in a range without a full search.
     """
 
-    def __init__(self, marked: Sequence[tuple[int, Beside]]) -> None:
+    def __init__(self, marked: Sequence[tuple[int, OtherWork]]) -> None:
         self._marked = marked
         places = sorted(range(len(marked)), key=lambda place: marked[place][0])
         self._steps = [marked[place][0] for place in places]
@@ -177,7 +177,7 @@ class _Marked:
             before = self._least[-1]
             self._least.append(list(map(min, before, before[half:])))
 
-    def first(self, begin: int, end: int) -> Beside | None:
+    def first(self, begin: int, end: int) -> OtherWork | None:
         """Return what was named first among the steps from `begin` to before `end`."""
         low, high = bisect_left(self._steps, begin), bisect_left(self._steps, end)
         if low == high:
@@ -195,21 +195,22 @@ CLOCK_WENT_BACK = "the clock of the log goes back, and the steps there are left 
 
 
 def spans_between(
-    points: Sequence[tuple[int, float]], *, beside: Iterable[tuple[int, Beside]] = ()
+    points: Sequence[tuple[int, float]], *, other_work: Iterable[tuple[int, OtherWork]] = ()
 ) -> tuple[list[LogSpan], list[str]]:
     """Return the spans between points (optimizer step, clock in seconds), and doubts.
 
-    `beside` says after which steps something else ran. Clocks tell points of several processes apart (`processes.py`);
-    there is no span between two processes. A clock that goes back while the steps rise is a doubt.
+    `other_work` says after which steps something else ran. Points of several processes are distinguished by their
+    clocks (`processes.py`); there is no span between two processes. A clock that goes back while the steps rise is a
+    doubt.
     """
-    return spans_of_points([Point(step, clock, clock) for step, clock in points], beside=beside)
+    return spans_of_points([Point(step, clock, clock) for step, clock in points], other_work=other_work)
 
 
 def spans_of_points(
-    points: Sequence[Point], *, beside: Iterable[tuple[int, Beside]] = ()
+    points: Sequence[Point], *, other_work: Iterable[tuple[int, OtherWork]] = ()
 ) -> tuple[list[LogSpan], list[str]]:
     """Return the spans of points that know when the next step began, as `spans_between` does."""
-    marked = _Marked(list(beside))
+    marked = _Marked(list(other_work))
     doubts = [
         CLOCK_WENT_BACK
         for point, following in pairwise(points)
@@ -220,7 +221,7 @@ def spans_of_points(
             point.step,
             following.step,
             following.reached_s - point.left_s,
-            beside=marked.first(point.step, following.step),
+            other_work=marked.first(point.step, following.step),
         )
         for process in processes_of(points)
         for point, following in pairwise(_first_of_each_moment(process.points))

@@ -84,7 +84,7 @@ def _command(line: str, known: Mapping[str, str]) -> Command:
             continue
         name, joined, value = word.lstrip("-").partition("=")
         values = [value] if joined else []
-        while not joined and place < len(words) and not _is_option(words[place]) and len(values) < _most(name):
+        while not joined and place < len(words) and not _is_option(words[place]) and len(values) < _values_taken(name):
             values.append(words[place])
             place += 1
         command.arguments[_plain(name)] = " ".join(values) if values else "true"
@@ -94,7 +94,7 @@ def _command(line: str, known: Mapping[str, str]) -> Command:
     return command
 
 
-def _most(name: str) -> int:
+def _values_taken(name: str) -> int:
     """Return how many values an option takes. Lists of names take several."""
     return 12 if name.replace("-", "_") in ("target_modules", "lora_target_modules", "dataset") else 1
 
@@ -120,9 +120,9 @@ def launched(command: Command) -> Facts:
 
 
 LONGEST_SCRIPT = 200_000
-"""Most characters of a script that are read."""
+"""Largest number of characters of a script that are read."""
 MOST_FILLED = 20_000
-"""Most characters that variables may add to one statement, because they may refer to each other."""
+"""Largest number of characters that variables may add to one statement, because they may refer to each other."""
 _VARIABLE = re.compile(r"\$(?:\{(\w{1,60})(?:\[[@*]\])?(?::?[-=]([^{}]{0,200})|[#%/:][^{}]{0,200})?\}|(\w{1,60}))")
 _QUOTED_ARRAY = re.compile(r"\"(\$\{\w{1,60}\[@\]\})\"")
 """Array in quotes. Its words stay separate words."""

@@ -105,7 +105,9 @@ def _may_be(path: Path) -> bool:
 def read_training(paths: list[Path]) -> Statements:
     """Return the statements of one training's files. InputError if two contradict each other, or none is known."""
     said = Statements()
-    waiting = [NamedFile(file_path) for path in paths for file_path in (_of_folder(path) if path.is_dir() else [path])]
+    waiting = [
+        NamedFile(file_path) for path in paths for file_path in (_files_of_folder(path) if path.is_dir() else [path])
+    ]
     # commands first: they override the files that they name
     waiting.sort(key=lambda file: file.path.suffix.lower() not in SCRIPTS)
     read: set[Path] = set()
@@ -122,7 +124,7 @@ def read_training(paths: list[Path]) -> Statements:
     return said
 
 
-def _of_folder(folder: Path) -> list[Path]:
+def _files_of_folder(folder: Path) -> list[Path]:
     return [child for child in sorted(folder.iterdir()) if _may_be(child)][:MOST_FILES]
 
 
@@ -152,7 +154,7 @@ def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
     if found.name == "SkyPilot task":
         return _add_command(said, command_of(str(data.get("run")), launchers.skypilot_variables(data)), path)
     named = Keys(data).text("deepspeed", "deepspeed_config.deepspeed_config_file")
-    return [NamedFile(_beside(path, named))] if named else []
+    return [NamedFile(_named_path(path, named))] if named else []
 
 
 def _add_command(said: Statements, command: Command | None, path: Path) -> list[NamedFile]:
@@ -163,7 +165,7 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
     if said.first("devices") is None:
         said.add(facts, path.name)
     said.add(Facts(objective=command.objective), path.name)
-    files = [NamedFile(_beside(path, name), command.arguments) for name in command.files]
+    files = [NamedFile(_named_path(path, name), command.arguments) for name in command.files]
     found = format_of(command.arguments)
     read = hf_trainers.ms_swift_facts if command.is_of_swift else found and found.facts
     if read is not None and not any(file.is_of_trainer() for file in files):
@@ -177,7 +179,7 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
     return files
 
 
-def _beside(path: Path, name: str) -> Path:
+def _named_path(path: Path, name: str) -> Path:
     """Return the path of a file that another file names, relative to that. If its folder is missing, look beside it."""
     named = path.parent / name
     return named if named.is_file() else path.parent / Path(name).name

@@ -62,12 +62,12 @@ def _needed(usual: float, parameters: float) -> Fact:
 
 
 def _method(claim: MemoryClaim, usual: float, parameters: float) -> list[Finding]:
-    told = claim.bytes_per_parameter
-    if told is None or told >= usual * (1 - ABOUT):
+    stated = claim.bytes_per_parameter
+    if stated is None or stated >= usual * (1 - ABOUT):
         return []
-    method: Fact = ("by the stated method", told * parameters / 1e9, "GB", "the claim")
+    method: Fact = ("by the stated method", stated * parameters / 1e9, "GB", "the claim")
     says = (
-        f"{told:g} bytes a parameter are {digits(told * parameters / 1e9)} GB; {claim.purpose} usually takes "
+        f"{stated:g} bytes a parameter are {digits(stated * parameters / 1e9)} GB; {claim.purpose} usually takes "
         f"{usual:g}, {digits(usual * parameters / 1e9)} GB."
     )
     return [doubtful("method_not_usual", says, method, _needed(usual, parameters), fix=OTHERWISE)]

@@ -59,7 +59,7 @@ def known_prices(
 def price_findings(claim: PriceClaim, catalog: Catalog) -> list[Finding]:
     """Compare a price with dated rows of the same machine in any region, or of one accelerator at any provider."""
     if claim.node is None:
-        return _of_an_accelerator(claim, catalog)
+        return _accelerator_findings(claim, catalog)
     node = node_of(claim.node, catalog)
     if isinstance(node, Finding):
         return [node]
@@ -89,7 +89,7 @@ def _is_among(ends: tuple[float, float], known: KnownPrices) -> bool:
     return ends[1] >= known.low * (1 - SAME_PRICE) and ends[0] <= known.high * (1 + SAME_PRICE)
 
 
-def _of_an_accelerator(claim: PriceClaim, catalog: Catalog) -> list[Finding]:
+def _accelerator_findings(claim: PriceClaim, catalog: Catalog) -> list[Finding]:
     if claim.accelerator is None:
         return [unknown("price_not_known", "The claim names neither machine nor accelerator.", fix="Add node.")]
     accelerator = accelerator_of(claim.accelerator, catalog)

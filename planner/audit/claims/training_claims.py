@@ -41,15 +41,15 @@ def cost_findings(
         if isinstance(price, Finding):
             return [price]
         least, most = (price[place] * seconds[place] / HOUR for place in (0, 1))
-        parts = _parts(claim, cost, (least, most))
+        parts = _equal_parts(claim, cost, (least, most))
         if parts is None:
             printed = Amount(value=cost[0], high=cost[1], unit="USD")
             return checked_product(printed, nearest((least, most), cost[0]), "cost")
     hours = tuple(end / HOUR for end in seconds)
-    return _of_the_market(claim, (cost[0], cost[1]), (hours[0], hours[1]), accelerator, catalog)
+    return _market_findings(claim, (cost[0], cost[1]), (hours[0], hours[1]), accelerator, catalog)
 
 
-def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
+def _equal_parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
     """Return the number of equal parts of the machines for which cost = price x time; None if there is none."""
     for parts in divisors(claim.accelerators) if product[0] > 0 else ():
         whole = nearest((cost[0], cost[1]), nearest((product[0] * parts, product[1] * parts), cost[0]))
@@ -58,7 +58,7 @@ def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float
     return None
 
 
-def _of_the_market(
+def _market_findings(
     claim: TrainingClaim,
     cost: tuple[float, float],
     hours: tuple[float, float],

@@ -1,4 +1,4 @@
-"""`planner launch WORKLOAD --on TARGET`: the benchmark on any machine, the bill first."""
+"""`planner launch WORKLOAD --on TARGET`: shows the bill, then runs the benchmark on other machines."""
 
 from __future__ import annotations
 
@@ -37,28 +37,29 @@ from planner.use_cases.runs import probe_settings
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchWorkloadOptions(BenchWorkloadOptions):
-    """Measurement: the training of a network, or kernels one by one."""
+    """Choice of the measurement: the training of a network, or kernels one by one."""
 
     workload: Annotated[
         str,
         typer.Argument(metavar="[WORKLOAD]", help="Network (gpt-305m), config.json or own file", show_default=False),
     ] = ""
-    probe: Annotated[bool, typer.Option("--probe", help="Measure kernels one by one, in place of a network")] = False
+    probe: Annotated[bool, typer.Option("--probe", help="Measure kernels one by one instead of a network")] = False
 
     def check(self) -> None:
-        """Refuse counts below one, and neither or both of a network and a probe."""
+        """Refuse counts below one, and a command with both or neither of a network and --probe."""
         super().check()
         if self.probe == bool(self.workload):
-            said = f"WORKLOAD {self.workload} and --probe: both say what is measured."
             raise InputError(
-                said if self.probe else "neither a WORKLOAD nor --probe says what is measured.",
+                f"WORKLOAD {self.workload} and --probe exclude each other."
+                if self.probe
+                else "neither WORKLOAD nor --probe is given, so there is nothing to measure.",
                 fix="Name a network, e.g. gpt-305m, or give --probe alone.",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class TermOptions:
-    """Price, restarts, and the answer that asked for the launch."""
+    """Price, restarts, and the answer that suggested the launch."""
 
     usd_per_hour: Annotated[
         float | None, typer.Option(metavar="X", help="Price of a node-hour; default: the catalog's")
@@ -101,7 +102,7 @@ def launch(
     """
     if limits.dry_run and limits.yes:
         raise InputError("--dry-run and --yes contradict each other.", fix="Give one of them.")
-    asked = read_terms(target, usd_per_hour=terms.usd_per_hour, managed=terms.managed, answer=terms.answer)
+    launch_terms = read_terms(target, usd_per_hour=terms.usd_per_hour, managed=terms.managed, answer=terms.answer)
     settings = read_settings(workload, training, measurement, here=False)
     workload.check()
     if workload.probe:
@@ -109,18 +110,18 @@ def launch(
     planned = plan_launches(
         workload.workload,
         on,
-        asked,
+        launch_terms,
         settings,
         layers=workload.layers,
         seq_len=workload.seq_len,
         home=home,
         now=datetime.now(tz=UTC),
     )
-    allowed = limits.limits()
+    launch_limits = limits.limits()
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
-        _check(launches, planned, allowed, home=home, quiet=output.as_json)
-        checks = [launches.try_out(launch_plan.launch) if limits.check else () for launch_plan in planned]
-        documents = [planned_document(launch_plan, seen) for launch_plan, seen in zip(planned, checks, strict=True)]
+        _check(launches, planned, launch_limits, home=home, quiet=output.as_json)
+        checks = [launches.check_target(launch_plan.launch) if limits.check else () for launch_plan in planned]
+        documents = [planned_document(launch_plan, check) for launch_plan, check in zip(planned, checks, strict=True)]
         document = LaunchDocument(
             dry_run=True, worst_case_usd=_worst_usd(planned), max_usd=limits.max_usd, launches=tuple(documents)
         )
@@ -128,9 +129,9 @@ def launch(
             say(_screen(documents, document.worst_case_usd, home, details=output.details))
         elif not output.as_json:
             print(_screen(documents, document.worst_case_usd, home, details=output.details))
-        confirm = not (limits.yes or limits.dry_run or output.as_json or limits.check) and _listens()
-        if limits.yes or (confirm and _agrees(document.worst_case_usd)):
-            _start(launches, planned, allowed, document, as_json=output.as_json)
+        confirm = not (limits.yes or limits.dry_run or output.as_json or limits.check) and _can_answer()
+        if limits.yes or (confirm and _user_confirms(document.worst_case_usd)):
+            _start(launches, planned, launch_limits, document, as_json=output.as_json)
             return
         if output.as_json:
             print_document(document)
@@ -171,12 +172,12 @@ def _worst_usd(planned: list[Planned]) -> float | None:
     return worst_total_usd(bills) if any(bill.worst_case_usd is not None for bill in bills) else None
 
 
-def _listens() -> bool:
+def _can_answer() -> bool:
     """Return whether a user can answer questions. A process may be started without any stdin."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def _agrees(worst_usd: float | None) -> bool:
+def _user_confirms(worst_usd: float | None) -> bool:
     cost = "at an unknown price" if worst_usd is None else f"for {worst_usd:,.2f} USD at worst"
     return typer.confirm(f"Launch {cost}?", default=False, err=True)
 

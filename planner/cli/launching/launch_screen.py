@@ -72,7 +72,10 @@ def _notes(documents: Sequence[PlannedLaunch], providers: Mapping[str, Provider]
     for document in documents:
         for note in document.notes:
             targets.setdefault(note, []).append(_name(document, providers))
-    return [note if len(of) == len(documents) else f"{', '.join(of)}: {note}" for note, of in targets.items()]
+    return [
+        note if len(names_of_targets) == len(documents) else f"{', '.join(names_of_targets)}: {note}"
+        for note, names_of_targets in targets.items()
+    ]
 
 
 def _headline(documents: Sequence[PlannedLaunch], worst_usd: float | None) -> str:

@@ -163,8 +163,8 @@ def conclude(
         record = f"record {entry.record_id}" if entry.record_id else "no record"
         outcome = entry.outcome.value if entry.outcome else "under way"
         say(f"{entry.launch.target.id}: {outcome}, {entry.state.value}, {record}. In {launches.folder / run_id}")
-        told = ALWAYS_TOLD if entry.outcome is LaunchOutcome.COMPLETED else (*ALWAYS_TOLD, *TROUBLE)
-        trouble = [event.text for event in launches.ledger.events(run_id) if event.kind in told and event.text]
+        shown = ALWAYS_TOLD if entry.outcome is LaunchOutcome.COMPLETED else (*ALWAYS_TOLD, *TROUBLE)
+        trouble = [event.text for event in launches.ledger.events(run_id) if event.kind in shown and event.text]
         for text in dict.fromkeys(trouble):
             say(f"  {text}")
     still = [entry.launch.run_id for entry in entries if entry.open]

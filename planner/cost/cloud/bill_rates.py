@@ -1,4 +1,4 @@
-"""Everything that a rented option's bill multiplies: price, terms, hours of a launch, gigabytes and their rates."""
+"""Inputs of a rented option's bill: price, terms, hours of a launch, gigabytes and their rates."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from planner.scenario.price_choice import current_price
 
 @dataclass(frozen=True)
 class BillRates:
-    """One option's; every quantity is of one node, one launch, or one gigabyte."""
+    """Inputs of one option's bill. Every quantity is per node, per launch or per gigabyte."""
 
     price: Quantity
     terms: BillingTerms
     committed: bool
-    """The term is paid for already."""
+    """True if the term has been paid already."""
     nodes: int
     price_currency: str
     currency: Currency | None
@@ -54,24 +54,26 @@ class BillRates:
     ingress: Quantity | None
     free_egress_gb: float
     unknown: tuple[Uncounted, ...]
-    """Rates that no source gives, and for which none is assumed."""
+    """Services whose rate no source gives and the planner does not assume, with the reason."""
     assumed: tuple[tuple[Quantity, Uncounted], ...] = ()
-    """Rates that are assumed, as no source gives them, with why; one may be 0."""
+    """Rates that are assumed because no source gives them, with the reason. An assumed rate may be 0."""
 
 
 def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, catalog: Catalog) -> BillRates:
-    """Join the plan's figures, the defaults and the provider's rates."""
+    """Collect the inputs of an option's bill from the plan, the defaults and the provider's rates."""
     defaults, data, assumed = catalog.bill_defaults, plan.data, plan.assumptions
     volumes = data_volumes(job, data, defaults)
     provider = provider_of(candidate.node.id)
     rows = {service: find_rate(provider, service, catalog) for service in Service}
-    known = {service: rate_quantity(row) if row else None for service, row in rows.items()}
-    granted = candidate.option.price is PriceKind.GRANT  # its storage is mostly a part of it
-    rates = {service: rate or (None if granted else assumed_rate(service, defaults)) for service, rate in known.items()}
-    lacking = {
+    sourced = {service: rate_quantity(row) if row else None for service, row in rows.items()}
+    is_grant = candidate.option.price is PriceKind.GRANT  # a grant mostly includes storage
+    rates = {
+        service: rate or (None if is_grant else assumed_rate(service, defaults)) for service, rate in sourced.items()
+    }
+    without_rate = {
         service: Uncounted(what=service.value, reason=no_rate_reason(provider, service, rows[service]))
-        for service, rate in known.items()
-        if rate is None and _is_needed(service, volumes, data)
+        for service, rate in sourced.items()
+        if rate is None and _affects_bill(service, volumes, data)
     }
     egress = rows[Service.EGRESS]
     return BillRates(
@@ -81,27 +83,29 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         nodes=candidate.nodes,
         price_currency=plan.currency.code if plan.currency and candidate.option.local_per_hour else "USD",
         currency=plan.currency,
-        setup_hours=_assumed(assumed, "setup_hours", Unit.HOURS, defaults),
-        idle_tail_hours=_assumed(assumed, "idle_tail_hours", Unit.HOURS, defaults),
-        failed_launch_fraction=_assumed(assumed, "failed_launch_fraction", Unit.RATIO, defaults),
+        setup_hours=_assumption_value(assumed, "setup_hours", Unit.HOURS, defaults),
+        idle_tail_hours=_assumption_value(assumed, "idle_tail_hours", Unit.HOURS, defaults),
+        failed_launch_fraction=_assumption_value(assumed, "failed_launch_fraction", Unit.RATIO, defaults),
         support_fraction=support_fraction(assumed, catalog),
         staging_hours=_staging_hours(volumes.dataset, defaults.staging_gb_per_s),
         volumes=volumes,
-        upload_mbit_per_s=_of_data(data, "upload_mbit_per_s", Unit.MBIT_PER_S, defaults),
+        upload_mbit_per_s=_data_value(data, "upload_mbit_per_s", Unit.MBIT_PER_S, defaults),
         already_there=data.already_there,
-        checkpoints_kept=_of_data(data, "checkpoints_kept", Unit.RATIO, defaults),
-        keep_days=_of_data(data, "keep_days", Unit.DAYS, defaults),
+        checkpoints_kept=_data_value(data, "checkpoints_kept", Unit.RATIO, defaults),
+        keep_days=_data_value(data, "keep_days", Unit.DAYS, defaults),
         storage=rates[Service.STORAGE],
         egress=rates[Service.EGRESS],
         ingress=rates[Service.INGRESS],
         free_egress_gb=egress.free_gb if egress else 0.0,
-        unknown=tuple(reason for service, reason in lacking.items() if rates[service] is None),
-        assumed=tuple((rate, reason) for service, reason in lacking.items() if (rate := rates[service]) is not None),
+        unknown=tuple(reason for service, reason in without_rate.items() if rates[service] is None),
+        assumed=tuple(
+            (rate, reason) for service, reason in without_rate.items() if (rate := rates[service]) is not None
+        ),
     )
 
 
 def _priced_terms(candidate: Candidate, price: Quantity, catalog: Catalog) -> BillingTerms:
-    """Return the candidate's terms, with the price of the hours after a term: that of the same machine on demand."""
+    """Return the candidate's terms. Hours after the end of a term cost what the same machine costs on demand."""
     terms = terms_of(candidate)
     if not math.isinf(terms.after_factor) or price.value <= 0:
         return terms
@@ -113,12 +117,12 @@ def _priced_terms(candidate: Candidate, price: Quantity, catalog: Catalog) -> Bi
 
 
 def support_fraction(given: Assumptions, catalog: Catalog) -> Quantity:
-    """Return the share of a provider's bill that its support costs: the plan's, else the default."""
-    return _assumed(given, "support_fraction", Unit.RATIO, catalog.bill_defaults)
+    """Return the cost of a provider's support as a share of its bill: the plan's figure, else the default."""
+    return _assumption_value(given, "support_fraction", Unit.RATIO, catalog.bill_defaults)
 
 
 def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
-    """List what every rented option's bill takes from the plan or the defaults."""
+    """List the assumptions of every rented option's bill, from the plan or the defaults."""
     defaults = catalog.bill_defaults
     launch = {
         "set-up of a launch": ("setup_hours", Unit.HOURS),
@@ -126,24 +130,28 @@ def bill_assumptions(plan: Plan, catalog: Catalog) -> list[Assumption]:
         "failed launches": ("failed_launch_fraction", Unit.RATIO),
         "support": ("support_fraction", Unit.RATIO),
     }
-    kept = {"checkpoints kept": ("checkpoints_kept", Unit.RATIO), "kept after the campaign": ("keep_days", Unit.DAYS)}
+    storage = {
+        "checkpoints kept": ("checkpoints_kept", Unit.RATIO),
+        "kept after the campaign": ("keep_days", Unit.DAYS),
+    }
     assumptions = [
-        Assumption(name=name, quantity=_assumed(plan.assumptions, key, unit, defaults))
+        Assumption(name=name, quantity=_assumption_value(plan.assumptions, key, unit, defaults))
         for name, (key, unit) in launch.items()
     ]
     return assumptions + [
-        Assumption(name=name, quantity=_of_data(plan.data, key, unit, defaults)) for name, (key, unit) in kept.items()
+        Assumption(name=name, quantity=_data_value(plan.data, key, unit, defaults))
+        for name, (key, unit) in storage.items()
     ]
 
 
 def startup_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
-    """Return the hours from the request of a rented machine to the first step: each launch that fails repeats set-up.
+    """Return the hours from the request of a rented machine to the first step. Each failed launch repeats the set-up.
 
     hours = set-up x (1 + failed launches) + data to the nodes
     """
     defaults = catalog.bill_defaults
-    setup = _assumed(plan.assumptions, "setup_hours", Unit.HOURS, defaults)
-    failed = _assumed(plan.assumptions, "failed_launch_fraction", Unit.RATIO, defaults)
+    setup = _assumption_value(plan.assumptions, "setup_hours", Unit.HOURS, defaults)
+    failed = _assumption_value(plan.assumptions, "failed_launch_fraction", Unit.RATIO, defaults)
     repeated = interval(failed, Unit.RATIO, name="failed_launch_fraction")
     launches = Interval(1 + repeated.value, 1 + failed.low, 1 + failed.high)
     hours = interval(setup, Unit.HOURS, name="setup_hours").times(launches)
@@ -157,8 +165,8 @@ def startup_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
     return derived(hours, Unit.HOURS, *parts, source="; ".join([source, *(part.source for part in parts)]))
 
 
-def _is_needed(service: Service, volumes: Volumes, data: Data) -> bool:
-    """Return whether a rate would stand on the bill: there is something to keep or move, or its size is not known."""
+def _affects_bill(service: Service, volumes: Volumes, data: Data) -> bool:
+    """Return whether a service's rate affects the bill: there are gigabytes to store or move."""
     moved = {
         Service.STORAGE: [None if data.already_there else volumes.dataset, volumes.checkpoint],
         Service.EGRESS: [volumes.egress],
@@ -181,11 +189,11 @@ def _staging_hours(dataset: Quantity | None, speed: Quantity) -> Quantity | None
     return derived(hours, Unit.HOURS, dataset, speed, source=source)
 
 
-def _assumed(given: Assumptions, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
+def _assumption_value(given: Assumptions, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
     return _stated_or_default(getattr(given, name), f"assumptions.{name}", unit, getattr(defaults, name))
 
 
-def _of_data(given: Data, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
+def _data_value(given: Data, name: str, unit: Unit, defaults: BillDefaults) -> Quantity:
     return _stated_or_default(getattr(given, name), f"data.{name}", unit, getattr(defaults, name))
 
 

@@ -46,7 +46,7 @@ def after_term_line(priced: float, rates: BillRates) -> UnroundedLine:
 
 def dearer_hours(hours: Interval, terms: BillingTerms) -> Interval:
     """Return the surcharge after a term, in hours at the price of the term."""
-    return Interval(*(priced_hours(each, terms) - sold_hours(each, terms) for each in hours))
+    return Interval(*(priced_hours(length, terms) - sold_hours(length, terms) for length in hours))
 
 
 def beyond_window_line(node_hours: float, rates: BillRates) -> UnroundedLine:
@@ -69,5 +69,5 @@ def bought_usd(rent: Interval, training: Quantity, rates: BillRates, bought: Seq
 
 def sold_range(hours: Interval, terms: BillingTerms) -> Interval:
     """Return the hours that must be bought, at the likely use and at its range."""
-    value, low, high = (sold_hours(each, terms) for each in hours)
+    value, low, high = (sold_hours(length, terms) for length in hours)
     return Interval(stated("sold_hours", value, "h", billing_text(terms)), low, high)  # the seller's own sizes

@@ -1,8 +1,8 @@
-"""Cost of a term, and payments by credits, over every length that a campaign may have."""
+"""Rent of a set of machines, and payments by credits, over every length that a campaign may have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from planner.model.answer.campaign import CostByHours, LastingCredit
@@ -19,10 +19,17 @@ ROUNDING = 1e-9
 
 
 def usd_at(cost: CostByHours, hours: Array) -> Array:
-    """Return the bills of campaigns of these lengths, at the most likely price."""
+    """Return the rents of a set of machines for these billed hours, at the most likely price."""
     import numpy as np
 
     return np.interp(hours, cost.hours, cost.usd)
+
+
+def rent_of_sets(cost: CostByHours, sets: Mapping[float, int]) -> float:
+    """Return the rent of all sets of machines, given their number by the billed hours of each."""
+    import numpy as np
+
+    return float(np.dot(usd_at(cost, np.array(list(sets))), list(sets.values())))
 
 
 def credits_at(credits: Sequence[LastingCredit], hours: Array) -> Array:

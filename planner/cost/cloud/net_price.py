@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.prices.offer import LaterPrice, Price
+from planner.model.prices.offer import LaterPrice, OpenQuote, Price
 from planner.model.prices.price_book import PriceBook
 
 
@@ -84,6 +84,7 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
     later = () if price.usd_per_hour is None else tuple(_later_prices(price, book, net, on=on))
     if listed is None or not (net or notes or later):
         return price
+    price = price.model_copy(update={"open_quote": _open_quote(price, book, on=on)})
     ends = [f"after {change.after} an hour costs {change.usd_per_hour:g} USD" for change in later]
     if net is None:
         return price.model_copy(update={"later": later, "note": _joined(*ends, *notes, price.note)})
@@ -113,6 +114,20 @@ def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
             "note": note,
         }
     )
+
+
+def _open_quote(price: Price, book: PriceBook, *, on: date) -> OpenQuote | None:
+    """Return the quote that counts, with what an hour costs if it is not accepted; None if nothing is lost by that."""
+    quotes = [entry for entry in book.quotes if price.usd_per_hour is not None and entry.applies(price, on)]
+    ends = [entry.valid_until for entry in quotes if entry.usd_per_hour == min(each.usd_per_hour for each in quotes)]
+    last = max((end for end in ends if end is not None), default=date.max)
+    if last == date.max or None in ends:
+        return None
+    quoted, otherwise = _beyond(price, book, on=on), _beyond(price, book, on=last + timedelta(days=1))
+    if quoted is None or otherwise is None or otherwise <= quoted:
+        return None
+    beside = any(entry.applies(price, on) for entry in book.commitments)
+    return OpenQuote(accept_by=last, usd_per_hour=quoted, otherwise_usd_per_hour=otherwise, beside_commitment=beside)
 
 
 def _beyond(price: Price, book: PriceBook, *, on: date) -> float | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from planner.cost.cloud.price_doubt import price_range
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.prices.offer import LaterPrice, Price, PriceKind
+from planner.model.prices.offer import LaterPrice, OpenQuote, Price, PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.cents import local_to_usd
 from planner.quantity.conversion import derived, interval, to_quantity
@@ -86,6 +86,12 @@ def list_price_of(candidate: Candidate) -> float | None:
     """Return the list price beside a net one; None if the price is the list price."""
     price = _listed(candidate)
     return None if price is None else price.list_usd_per_hour
+
+
+def open_quote_of(candidate: Candidate) -> OpenQuote | None:
+    """Return the quote behind its price that has to be accepted by a last day; None if there is none."""
+    price = _listed(candidate)
+    return None if price is None else price.open_quote
 
 
 def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:

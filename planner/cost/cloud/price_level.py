@@ -25,17 +25,17 @@ Lists of 2025 and 2026 ask 0.4 to 25; a price per thousand tokens would be 1,000
 Bands = Mapping[str, tuple[float, float]]
 
 
-def carried(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
-    """Return the accelerator of the instance and their number, from the row itself, otherwise from its node."""
-    if price.carries is not None:
-        return price.carries
+def accelerators_of_price(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
+    """Return kind and number of the instance's accelerators, from the row itself, otherwise from its node."""
+    if price.stated_accelerators is not None:
+        return price.stated_accelerators
     node = nodes.get(price.node)
     return None if node is None else (node.accelerator, node.accelerators)
 
 
 def usd_per_accelerator_hour(price: Price, nodes: Mapping[str, Node]) -> float | None:
     """Return USD per instance-hour / accelerators of the instance; None if either is unknown."""
-    devices = carried(price, nodes)
+    devices = accelerators_of_price(price, nodes)
     return None if devices is None or price.usd_per_hour is None else price.usd_per_hour / devices[1]
 
 
@@ -43,7 +43,7 @@ def price_bands(prices: Iterable[Price], nodes: Mapping[str, Node]) -> dict[str,
     """Return for each accelerator the lowest known USD per accelerator-hour / 10 and the highest x 10."""
     bands: dict[str, tuple[float, float]] = {}
     for price in prices:
-        devices, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
+        devices, each = accelerators_of_price(price, nodes), usd_per_accelerator_hour(price, nodes)
         if devices is None or not each:
             continue
         low, high = bands.get(devices[0], (each / BAND_FACTOR, each * BAND_FACTOR))
@@ -63,7 +63,7 @@ def implausible(price: Price, nodes: Mapping[str, Node], bands: Bands) -> str | 
             f"{by_tokens:.4g} USD per million tokens lies outside {low:g} to {high:g}: a price of one token, of a "
             "thousand, or of a whole training?"
         )
-    devices, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
+    devices, each = accelerators_of_price(price, nodes), usd_per_accelerator_hour(price, nodes)
     if devices is None or not each:
         return None
     low, high = bands.get(devices[0], ANY_ACCELERATOR)

@@ -138,8 +138,8 @@ class CollectedInputs:
     def _residual(self) -> None:
         years = self.quantities["years"].value
         share = resale_share(self.curve, age_years=self.age_years, years=years)
-        of = "today's resale" if self.site.already_owned else "capex"
-        source = f"{share.value:.3g} of {of} after {years:.3g} more years; {self._curve()}"
+        base = "today's resale" if self.site.already_owned else "capex"
+        source = f"{share.value:.3g} of {base} after {years:.3g} more years; {self._curve()}"
         nearest = min(self.curve, key=lambda point: abs(point.age_years - self.age_years - years)).fraction
         self.quantities["residual_fraction"] = to_quantity(share, Unit.RATIO, nearest.basis, source, nearest.as_of)
 

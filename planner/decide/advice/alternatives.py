@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.decide.campaign.chances import ranking_usd
 from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import ComparisonDocument
@@ -19,6 +20,7 @@ def alternatives(document: ComparisonDocument) -> tuple[Alternative, ...]:
             option=option.id, display_name=name_of(option), runner_up=option.id in able, feasible=is_feasible(option),
             done_by=option.done_by,
             usd_confident=option.usd_confident, local_confident=option.local_confident,
+            after_sale_usd=ranking_usd(option) - option.waiting_usd if option.taken_off_usd is not None else None,
             done_by_confident=option.done_by_confident,
             why_not=option.why_not, why_not_codes=option.why_not_codes,
         )

@@ -79,9 +79,9 @@ class Case:
 
     def with_limits(self, **update: object) -> Case:
         """Return the case with changed limits of its campaign; estimates depend only on its first day."""
-        there = self.with_plan(campaign=self.plan.campaign.model_copy(update=update))
-        same = there.plan.campaign.start == self.plan.campaign.start
-        return replace(there, estimates=self.estimated) if same else there
+        changed_case = self.with_plan(campaign=self.plan.campaign.model_copy(update=update))
+        same = changed_case.plan.campaign.start == self.plan.campaign.start
+        return replace(changed_case, estimates=self.estimated) if same else changed_case
 
     @cached_property
     def estimated(self) -> Estimated:

@@ -109,7 +109,7 @@ def _estimator_query(case: Case, paced: Paced) -> EstimatorQuery | None:
     if paced.candidate.option.step is not None:
         return None
     predicted = predict(case.job, paced.candidate, case.catalog, speed.fit)
-    return predicted.asked if isinstance(predicted, Prediction) else None
+    return predicted.query if isinstance(predicted, Prediction) else None
 
 
 def run_usd(

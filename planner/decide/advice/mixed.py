@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from planner.decide.advice.case import Case
-from planner.decide.advice.mix_inputs import Moved, at_price, at_speed, moved_deadline, moved_price, moved_speed
+from planner.decide.advice.mix_inputs import (
+    MixInput,
+    deadline_input,
+    price_input,
+    speed_input,
+    with_price_times,
+    with_speed_times,
+)
 from planner.decide.advice.turning import distance
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.placement.chosen import Chosen
@@ -42,33 +49,33 @@ class MixedCase:
         """Return the machines with their speeds."""
         return self.case.paced
 
-    def solved(self, asked: Instance) -> Solution | None:
+    def solved(self, instance: Instance) -> Solution | None:
         """Return the best plan of an instance; None if there is none, or the solver found none."""
         try:
-            return solve(asked, self.objective, Effort(EFFORT))
+            return solve(instance, self.objective, Effort(EFFORT))
         except SolverStoppedError:
             return None
 
     def swings(self) -> list[InputSwing]:
         """Return the cost of the best plan at both ends of the prices and speeds of its options, widest first."""
-        found = []
-        for number, candidate in enumerate(self.question.candidates):
+        swings = []
+        for option_number, candidate in enumerate(self.question.candidates):
             option = candidate.alone
             if option.id not in self.chosen.options:
                 continue
-            for name, quantity, at in (
-                ("price", option.usd_per_hour, at_price),
-                ("speed", option.throughput, at_speed),
+            for name, quantity, with_factor in (
+                ("price", option.usd_per_hour, with_price_times),
+                ("speed", option.throughput, with_speed_times),
             ):
                 if quantity is not None and quantity.value > 0:
-                    found.append(self._swing(name, number, quantity, at))
-        return sorted(found, key=lambda swing: -abs((swing.usd_at_high or 0.0) - (swing.usd_at_low or 0.0)))
+                    swings.append(self._swing(name, option_number, quantity, with_factor))
+        return sorted(swings, key=lambda swing: -abs((swing.usd_at_high or 0.0) - (swing.usd_at_low or 0.0)))
 
     def _swing(
-        self, name: str, number: int, quantity: Quantity, at: Callable[[Instance, int, float], Instance]
+        self, name: str, number: int, quantity: Quantity, with_factor: Callable[[Instance, int, float], Instance]
     ) -> InputSwing:
         band = doubted(quantity)
-        ends = [self.solved(at(self.chosen.asked, number, end / band.value)) for end in (band.low, band.high)]
+        ends = [self.solved(with_factor(self.chosen.asked, number, end / band.value)) for end in (band.low, band.high)]
         usd = [None if solved is None else solved.to_pay for solved in ends]
         names = [None if solved is None else self._ids(solved) for solved in ends]
         return InputSwing(
@@ -77,65 +84,69 @@ class MixedCase:
             decision_at_high=names[1],
         )  # fmt: skip
 
-    def _ids(self, found: Solution) -> str:
-        used = sorted({found.instance.ways[placed.way].option for placed in found.placed})
+    def _ids(self, solution: Solution) -> str:
+        used = sorted({solution.instance.ways[placed.way].option for placed in solution.placed})
         return " + ".join(self.question.candidates[number].alone.id for number in used)
 
     def turning_points(self) -> list[TurningPoint]:
         """Return the nearest values on each side at which other options take part, or none keeps the limits."""
         used = self._used(self.chosen.asked)
-        points = [] if used is None else [self._point(moved, *turn, used) for moved in self._moved(used)
+        points = [] if used is None else [self._point(moved, *turn, used) for moved in self._inputs(used)
                                           for turn in self._turns(moved, used)]  # fmt: skip
         return sorted(points, key=distance)
 
-    def _moved(self, used: frozenset[int]) -> Iterator[Moved]:
-        asked = self.chosen.asked
+    def _inputs(self, used: frozenset[int]) -> Iterator[MixInput]:
+        instance = self.chosen.asked
         for number in sorted(used):
             option = self.question.candidates[number].alone
             name = name_of(option)
             if option.usd_per_hour is not None and option.usd_per_hour.value > 0:
-                yield moved_price(asked, number, name, option.usd_per_hour.value, option.usd_per_hour.unit.value)
+                yield price_input(instance, number, name, option.usd_per_hour.value, option.usd_per_hour.unit.value)
             if option.throughput is not None:
-                yield moved_speed(asked, number, name, option.throughput.value, option.throughput.unit.value)
-        if not math.isinf(asked.deadline):
-            yield moved_deadline(asked)
+                yield speed_input(instance, number, name, option.throughput.value, option.throughput.unit.value)
+        if not math.isinf(instance.deadline):
+            yield deadline_input(instance)
 
-    def _turns(self, moved: Moved, used: frozenset[int]) -> Iterator[tuple[float, frozenset[int]]]:
+    def _turns(self, moved: MixInput, used: frozenset[int]) -> Iterator[tuple[float, frozenset[int]]]:
         for side in moved.values:
-            same = moved.today
+            last_unchanged = moved.today
             for value in side:
-                then = self._used(moved.at(value))
-                if then is None:
+                options = self._used(moved.at(value))
+                if options is None:
                     break
-                if then != used:
-                    yield self._between(moved, (same, value), used, then) if moved.between else (value, then)
+                if options != used:
+                    yield (
+                        self._between(moved, (last_unchanged, value), used, options)
+                        if moved.is_continuous
+                        else (value, options)
+                    )
                     break
-                same = value
+                last_unchanged = value
 
     def _between(
-        self, moved: Moved, ends: tuple[float, float], used: frozenset[int], then: frozenset[int]
+        self, moved: MixInput, ends: tuple[float, float], used: frozenset[int], options_then: frozenset[int]
     ) -> tuple[float, frozenset[int]]:
-        same, other = ends
+        unchanged, changed = ends
         for _ in range(STEPS):
-            middle = math.sqrt(same * other)
-            at = self._used(moved.at(middle))
-            if at == used:
-                same = middle
-            elif at is not None:
-                other, then = middle, at
-        return other, then
+            middle = math.sqrt(unchanged * changed)
+            options = self._used(moved.at(middle))
+            if options == used:
+                unchanged = middle
+            elif options is not None:
+                changed, options_then = middle, options
+        return changed, options_then
 
-    def _used(self, asked: Instance) -> frozenset[int] | None:
+    def _used(self, instance: Instance) -> frozenset[int] | None:
         """Return the options that take part, none if no plan keeps the limits; None if unknown."""
         try:
-            found = solve(asked, self.objective, Effort(EFFORT))
+            solution = solve(instance, self.objective, Effort(EFFORT))
         except SolverStoppedError:
             return None
-        if found is None:
+        if solution is None:
             return frozenset()
-        return frozenset(found.instance.ways[placed.way].option for placed in found.placed)
+        return frozenset(solution.instance.ways[placed.way].option for placed in solution.placed)
 
-    def _point(self, moved: Moved, at: float, then: frozenset[int], used: frozenset[int]) -> TurningPoint:
+    def _point(self, moved: MixInput, at: float, then: frozenset[int], used: frozenset[int]) -> TurningPoint:
         joins = sorted(then - used)
         ids = [candidate.alone.id for candidate in self.question.candidates]
         return TurningPoint(
@@ -144,9 +155,9 @@ class MixedCase:
             then=ids[joins[0]] if joins else None, sentence=self.sentence(moved, at, then, used),
         )  # fmt: skip
 
-    def sentence(self, moved: Moved, at: float, then: frozenset[int], used: frozenset[int]) -> str:
+    def sentence(self, moved: MixInput, at: float, then: frozenset[int], used: frozenset[int]) -> str:
         """Write which options join and leave at another value of an input."""
-        words, joins, leaves = moved.words(at), then - used, used - then
+        words, joins, leaves = moved.condition(at), then - used, used - then
         if not then:
             return f"{words}, no plan keeps the limits."
         if len(then) == 1:

@@ -61,7 +61,7 @@ class OptionRule:
         return self.case.decide(options).id or self.first
 
     def _after(self, option: CampaignOption, before: Outcomes, learnt: Learnt, speed: bool) -> CampaignOption:
-        if not learnt.measurement.tells_of(option.id, option.error_causes):
+        if not learnt.measurement.shares_a_cause(option.id, option.error_causes):
             return option
         after = outcomes_of(option, self.case.limits, today=self.case.today, learnt=learnt)
         moved = _moved(option, before, after)

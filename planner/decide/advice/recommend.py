@@ -20,13 +20,15 @@ from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import hours_to
 from planner.decide.options.estimate_plan import Paced
+from planner.decide.options.part_notes import quote_notes
 from planner.decide.outcomes.option_outcomes import outcomes_of
-from planner.decide.recommend.answer_plan import campaign_document
+from planner.decide.recommend.answer_plan import campaign_document, sooner_notes
 from planner.decide.recommend.compare import compare
-from planner.decide.recommend.mix import best_mix, mix_beyond_budget, with_mix
+from planner.decide.recommend.mix import mixes_of, with_mix
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
+from planner.decide.recommend.sooner_mix import RejectedMix, sooner_mix_note
 from planner.decide.recommend.wording import name_of
 from planner.duration.calendar import Calendar
 from planner.model.answer.campaign import SimulatedCampaign
@@ -58,10 +60,9 @@ def recommend(
     case = Case.of(plan, catalog, today=today, paced=paced)
     alone = case.alone()
     limits, options = case.limits, alone.options
-    chosen_mix = best_mix(alone, catalog, today=today)
-    kept_mix = chosen_mix if chosen_mix is not None and chosen_mix.kept else None
-    dear_mix = mix_beyond_budget(plan, alone, catalog, today=today) if chosen_mix is None else None
-    compared = compare(campaign_document(plan, alone), limits, today=today, mix=kept_mix, dear_mix=dear_mix)
+    mixes = mixes_of(plan, alone, catalog, today=today)
+    chosen_mix, kept_mix = mixes.best, mixes.recommended
+    compared = compare(campaign_document(plan, alone), limits, today=today, mixes=mixes)
     document = with_mix(compared, chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
@@ -96,7 +97,10 @@ def recommend(
         swings=_notable_swings(swings, chosen),
         at_confidence=_at_confidences(case) if chosen_mix is None else mix_at_confidences(case, alone, chosen_mix),
         alternatives=alternatives(document),
-        notes=_notes(case, options, by_id.get(document.recommended or ""), near.note),
+        notes=(
+            *(sooner_notes(document.recommended, alone, catalog, today=today) if chosen_mix is None else ()),
+            *_notes(case, options, by_id.get(document.recommended or ""), mixes.rejected, near.note),
+        ),
     )
 
 
@@ -189,8 +193,9 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
 
 
 def _notes(
-    case: Case, options: Sequence[CampaignOption], recommended: CampaignOption | None, left_out: str | None
-) -> tuple[str, ...]:
+    case: Case, options: Sequence[CampaignOption], recommended: CampaignOption | None, rejected: RejectedMix | None,
+    left_out: str | None,
+) -> tuple[str, ...]:  # fmt: skip
     """Return the notes that `compare` has too, and one on options that were not examined."""
     until = hours_to(case.limits, today=case.today)
     order = ranked(options, case.limits, deadline_hours=until)
@@ -199,4 +204,6 @@ def _notes(
     term, rules = term_note(recommended, order, phrases), rule_notes(recommended, order, phrases)
     rate = old_rate_note(case.plan.currency, today=case.today)
     unmeasured = NOT_MEASURED if case.limits.prefer is Prefer.TIME else None
-    return tuple(filter(None, (rate, *rules, waits, term, unmeasured, left_out)))
+    quotes = quote_notes([] if recommended is None else [recommended], start=case.limits.start)
+    sooner = sooner_mix_note(rejected, recommended, phrases)
+    return tuple(filter(None, (*quotes, sooner, rate, *rules, waits, term, unmeasured, left_out)))

@@ -66,7 +66,7 @@ def recommend_mix(
         turning_points=tuple(mixed.turning_points()),
         swings=tuple(mixed.swings()),
         at_confidence=mix_at_confidences(case, alone, chosen),
-        alternatives=tuple(_of_mix(other, chosen) for other in alternatives(document)),
+        alternatives=tuple(_in_mix(other, chosen) for other in alternatives(document)),
         notes=document.notes if by_cost else (*document.notes, NOT_MEASURED),
     )  # fmt: skip
 
@@ -89,8 +89,8 @@ def mix_at_confidences(case: Case, alone: Alone, chosen: Chosen) -> tuple[AtConf
     for confidence in sorted({*CONFIDENCES, own}):
         plan = chosen
         if confidence != own:
-            there = case.with_limits(confidence=confidence).alone()
-            found = surest_plan(there, case.catalog, objective, today=case.today, effort=Effort(EFFORT))
+            alone_at_confidence = case.with_limits(confidence=confidence).alone()
+            found = surest_plan(alone_at_confidence, case.catalog, objective, today=case.today, effort=Effort(EFFORT))
             if found is None or not found.kept:
                 rows.append(
                     AtConfidence(
@@ -120,7 +120,7 @@ def mix_at_confidences(case: Case, alone: Alone, chosen: Chosen) -> tuple[AtConf
     return tuple(rows)
 
 
-def _of_mix(other: Alternative, chosen: Chosen) -> Alternative:
+def _in_mix(other: Alternative, chosen: Chosen) -> Alternative:
     """Return an alternative with the number of runs it does in the mix, and why it does not do all of them."""
     runs = next((placed.runs for placed in chosen.plan.placements if placed.option == other.option), None)
     if runs is None:

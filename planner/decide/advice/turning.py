@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.model.answer.recommendation import InputSwing, TurningPoint
 from planner.model.currency import Currency
 
-LOOKED_AT = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+TRIED_FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Factors by which an input is moved in both directions to find a change."""
 NEARLY = 0.01
 STEPS = 8
@@ -24,7 +24,7 @@ def swing(case: Case, options: Options, moved: MovedInput) -> InputSwing:
     """Return the cost of the decided option, and the decision, at both ends of the input."""
     chosen = case.decide(options).id
     read = moved.options_if or moved.options_at
-    ends = [_at(read, value) for value in (moved.range.low, moved.range.high)]
+    ends = [_options_at(read, value) for value in (moved.range.low, moved.range.high)]
     usd = [next((option.usd_confident for option in at if option.id == chosen), None) for at in ends]
     low, high = (case.decide(at).id for at in ends)
     return InputSwing(
@@ -53,13 +53,13 @@ def turning_points(case: Case, options: Options, moved: MovedInput) -> list[Turn
     found = []
     for direction in (1, -1):
         same = moved.range.value
-        for factor in LOOKED_AT:
+        for factor in TRIED_FACTORS:
             value = _rounded(moved, moved.range.value * factor**direction)
             if moved.reach is not None:
                 value = min(max(value, moved.reach[0]), moved.reach[1])
             if value == same:
                 continue
-            then = case.decide(_at(moved.options_at, value))
+            then = case.decide(_options_at(moved.options_at, value))
             if then.answer != before.answer:
                 at, then = _between(case, moved, (same, value), before, then)
                 found.append(_point(moved, at, then, names, case.plan.currency))
@@ -81,7 +81,7 @@ def _between(
         middle = _rounded(moved, math.sqrt(same * other))
         if middle in (same, other):
             break
-        decision = case.decide(_at(moved.options_at, middle))
+        decision = case.decide(_options_at(moved.options_at, middle))
         if decision.answer == before.answer:
             same = middle
         else:
@@ -89,7 +89,7 @@ def _between(
     return other, then
 
 
-def _at(read: Callable[[float], Options], value: float) -> Options:
+def _options_at(read: Callable[[float], Options], value: float) -> Options:
     """Return the options at a value; none if a plan with this value cannot be answered."""
     try:
         return read(value)

@@ -63,7 +63,7 @@ def twice_at_once(
     confidence.
     """
     limits, sets = alone.limits, min(2 * option.at_once, alone.limits.runs)
-    if option.hold is not Hold.RENT or sets <= option.at_once or not may_vary(estimated, option, limits, today=today):
+    if option.hold is not Hold.RENT or sets <= option.at_once or not may_vary(estimated, limits):
         return None
     if sets > most_at_once(estimated, option, limits):
         return None

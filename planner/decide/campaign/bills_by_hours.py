@@ -1,4 +1,4 @@
-"""Compute the bills of a campaign at other lengths than the most likely one."""
+"""Compute the rent of a set of machines at other hours than the most likely ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.cost.cloud.bill import BilledTrainings
-from planner.cost.cloud.billing_terms import BillingTerms
+from planner.cost.cloud.bill_rates import BillRates
+from planner.cost.cloud.billing_terms import BillingTerms, priced_hours
+from planner.cost.cloud.price import mean_price
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.campaign import CostByHours, LastingCredit
@@ -15,8 +17,8 @@ from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
 from planner.quantity.interval import MOST, doubted
 
-LENGTHS = (0.02, 1.0, 50.0)
-"""Multiples of the most likely hours between which a bill grows linearly, except at the end of its term."""
+LONGEST = 1e6
+"""Hours up to which a rent grows: 114 years."""
 MOST_TERMS = 24
 """Terms, one after another, whose ends are followed exactly: two years of a lease by the month."""
 JUMP = 1e-6
@@ -24,46 +26,53 @@ JUMP = 1e-6
 
 
 def cost_by_hours(
-    estimated: EstimatedOption, work: BilledTrainings, *, share: float, hours: Quantity | None, usd: Quantity | None,
+    estimated: EstimatedOption, work: BilledTrainings, *, share: float, usd: Quantity | None,
     credits: Sequence[LastingCredit],
 ) -> CostByHours | None:  # fmt: skip
-    """Return the campaign's bill at other lengths than the most likely one; None if it grows only with the hours.
+    """Return the rent of a set of machines by its billed hours; None if the bill grows only with the hours.
 
-    `hours`: hours of the campaign; of one run if others take turns with the machines, as then those of `credits` are.
-    `share`: mean work of a training, as a share of the plan's. A block, a window and a price by the token cost the same
-    however long the work takes.
+    `share`: mean work of a training, as a share of the plan's. `usd`: bill of the campaign. A block, a window and a
+    price by the token cost the same however long the work takes.
     """
-    if hours is None or usd is None or hours.value <= 0 or usd.value <= 0:
+    if usd is None or usd.value <= 0:
         return None
     rates = estimated.rates
-    if rates is None and not credits:
-        return None
+    hours: tuple[float, ...] = (0.0,)
+    rents: tuple[float, ...] = (usd.value,)
     if rates is None or rates.committed or rates.terms.ends:
         if not credits:
             return None
-        lengths, bills, whole = [1.0], [usd.value], doubted(usd)
+        run_hours, whole = 0.0, doubted(usd)
     else:
         if not rates.terms.once and not credits and not estimated.price_changes:
             return None
-        exact, lengths = _at_exact_hours(estimated), list(LENGTHS)
-        if rates.terms.once:
-            single, double = (billed_hours(exact, share=times * share).value for times in (1, 2))
-            per_run = [bend / runs for runs in work.by_set for bend in _bends(rates.terms)]
-            ends = [(each - (2 * single - double)) / max(double - single, 1e-12) for each in per_run]
-            lengths = sorted({*lengths, *(end for end in ends if LENGTHS[0] < end < LENGTHS[-1])})
-        each = billed_hours(exact, share=share).value
-        changes = [change / (runs * each) for runs in work.by_set for change in estimated.price_changes]
-        lengths = sorted({*lengths, *(change for change in changes if LENGTHS[0] < change < LENGTHS[-1])})
-        billed = [campaign_bill(exact, work, (), share=share * length) for length in (*lengths, 1.0)]
-        known = [each.usd for each in billed if each is not None]
-        bills, whole = [each.value for each in known[:-1]], interval(known[-1], Unit.USD)
+        billed = campaign_bill(_at_exact_hours(estimated), work, (), share=share)
+        assert billed is not None, "it has a bill"
+        ends = _bends(rates.terms) if rates.terms.once else []
+        hours = tuple(sorted({0.0, *ends, *estimated.price_changes, LONGEST}))
+        rents = tuple(_rent(estimated, rates, each, sets=work.sets) for each in hours)
+        run_hours, whole = billed_hours(estimated, share=share).value, interval(billed.usd, Unit.USD)
     return CostByHours(
-        hours=tuple(hours.value * length for length in lengths),
-        usd=tuple(bills),
+        hours=hours,
+        usd=rents,
+        run_hours=run_hours,
         least_factor=max(whole.low / whole.value, 1 / MOST),
         most_factor=whole.high / whole.value,
         credits=tuple(credits),
     )
+
+
+def _rent(estimated: EstimatedOption, rates: BillRates, hours: float, *, sets: int) -> float:
+    """Return the rent of one of several sets of machines for its billed hours, with the support on it.
+
+    USD = nodes x hours sold, at the price of the term x mean price of the days on which they are paid x (1 + support)
+    """
+    terms = rates.terms if rates.terms.once else BillingTerms()
+    price = mean_price(
+        estimated.price, rates.price, nodes=rates.nodes * sets, hours=max(hours, terms.minimum_hours),
+        changes=estimated.price_changes,
+    )  # fmt: skip
+    return rates.nodes * priced_hours(hours, terms) * price.value * (1 + rates.support_fraction.value)
 
 
 def _bends(terms: BillingTerms) -> list[float]:

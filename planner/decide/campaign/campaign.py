@@ -91,7 +91,7 @@ def campaign_option(
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
     each = between.run_hours if between else hours
     lasting = _lasting_credits(estimate, catalog, between, calendar, since=readiness)
-    cost = cost_by_hours(estimated, work, share=mean_work(groups), hours=each, usd=usd, credits=lasting)
+    cost = cost_by_hours(estimated, work, share=mean_work(groups), usd=usd if each else None, credits=lasting)
     money = campaign_money(estimated, campaign_usd=usd, purchase=purchase, hours=each, cost=cost, runs=limits.runs)
     bill = _after_credits(billed, estimate, catalog, finish)
     surely = alone

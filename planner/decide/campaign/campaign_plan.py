@@ -10,6 +10,7 @@ from planner.model.answer.campaign import BetweenTurns, CostByHours, LastingCred
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity
+from planner.quantity.interval import Interval
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 
@@ -41,6 +42,8 @@ class Lane:
     """Runs in their order."""
     end: datetime
     """End of the last run, at the middle values."""
+    billed_hours: Interval
+    """Hours of its runs that count on the bill of a term."""
     most_hours: float | None = None
     """Usable hours of the block that is bought for it; None if no block is bought."""
 
@@ -67,9 +70,9 @@ class Placement:
     usd: Quantity
     """Cost that its runs add to the bills, with the price of a purchase."""
     hourly_share: float
-    """Share of `usd` that grows with the hours of the runs; 0 for a purchase, block, shortest term or service."""
-    cost: CostByHours | None
-    """Bill of a term at other lengths, the likely one being 1; None if it grows with the hours."""
+    """Share of `usd` that grows with the hours of the runs; 0 for a purchase, block or service."""
+    rent: CostByHours | None
+    """Rent of each lane by its billed hours, for a term and for prices that change; None if it grows with the hours."""
     payer: str | None
     """Provider whose credits pay its bill."""
     time: TrainingTime | None

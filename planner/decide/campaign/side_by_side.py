@@ -25,9 +25,9 @@ from planner.model.quantity import Quantity
 MORE = 3
 """Number of smallest counts that keep the deadline which are tried, as one of them may keep the budget too."""
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64)
-"""Numbers of trainings at once of which the cheapest is taken."""
+"""Numbers of trainings at once of which the best is taken."""
 CLEARLY = 0.02
-"""Share of a cost by which another number at once must be cheaper to be taken."""
+"""Share by which another number at once must be cheaper, or sooner, to be taken."""
 
 
 class Hurry(Enum):
@@ -37,6 +37,7 @@ class Hurry(Enum):
     BOTH = "to keep deadline and budget together"
     CREDITS = "to end before credits expire"
     COST = "to cost less"
+    TIME = "to end sooner"
 
 
 class OptionAlone(NamedTuple):
@@ -65,7 +66,7 @@ def option_alone(
       the deadline, else as many as allowed. They count only if they make it more likely to keep the limits. Credits
       that expire too early for the budget are treated alike.
     - the cost depends on how many run at once (`_cost_depends`): then the number with the lowest cost at the confidence
-      of those that keep the limits.
+      of those that keep the limits. With `prefer: time` it is the number that ends first. Both hold of rented machines.
     """
 
     def run(asked: CampaignLimits) -> CampaignOption:
@@ -73,7 +74,8 @@ def option_alone(
         return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
     as_asked = run(limits)
-    if not may_vary(estimated, as_asked, limits, today=today):
+    is_hopeless = as_asked.not_allowed is not None or hours_to(limits, today=today) <= 0
+    if is_hopeless or not may_vary(estimated, limits):
         return OptionAlone(_named(as_asked, limits.runs), None)
     most, known = most_at_once(estimated, as_asked, limits), {as_asked.at_once: as_asked}
 
@@ -88,11 +90,13 @@ def option_alone(
         sooner = _fewest(at_once, most)
         if (sooner.chance_both or 0.0) > (as_asked.chance_both or 0.0):
             best, hurry = sooner, why
-    if limits.prefer is not Prefer.TIME and _cost_depends(estimated, as_asked):
-        cheaper = _cheapest(at_once, most, best)
-        if cheaper is not best:
-            hurry = hurry or (Hurry.COST if cheaper.at_once > as_asked.at_once else None)
-            best = cheaper
+    by_time = limits.prefer is Prefer.TIME
+    if as_asked.hold is Hold.RENT and (by_time or _cost_depends(estimated, as_asked, limits)):
+        better = _best(at_once, most, best, by_time=by_time)
+        if better is not best:
+            why = Hurry.TIME if by_time else Hurry.COST
+            hurry = hurry or (why if better.at_once > as_asked.at_once else None)
+            best = better
     return OptionAlone(_named(best, limits.runs), hurry)
 
 
@@ -108,17 +112,24 @@ def _fewest(at_once: Callable[[int], CampaignOption], most: int) -> CampaignOpti
     return next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
 
 
-def _cheapest(at_once: Callable[[int], CampaignOption], most: int, best: CampaignOption) -> CampaignOption:
-    """Return the cheapest campaign at the confidence that keeps the limits.
+def _best(
+    at_once: Callable[[int], CampaignOption], most: int, best: CampaignOption, *, by_time: bool
+) -> CampaignOption:
+    """Return the cheapest, or `by_time` the fastest, campaign at the confidence that keeps the limits.
 
-    It is `best` if no other is clearly cheaper, and otherwise the one with the fewest trainings at once.
+    It is `best` if no other is clearly better, and otherwise the one with the fewest trainings at once.
     """
+    decides = _hours if by_time else ranking_usd
     counts = (count for count in COUNTS if count <= most)
     kept = [option for option in map(at_once, counts) if option.usd_confident is not None and _keeps_all(option)]
     if best.usd_confident is not None and _keeps_all(best):
         kept = [best, *kept]
-    least = min(map(ranking_usd, kept), default=0.0)
-    return next((option for option in kept if ranking_usd(option) * (1 - CLEARLY) <= least), best)
+    least = min(map(decides, kept), default=0.0)
+    return next((option for option in kept if decides(option) * (1 - CLEARLY) <= least), best)
+
+
+def _hours(option: CampaignOption) -> float:
+    return math.inf if option.hours_confident is None else option.hours_confident
 
 
 def _named(option: CampaignOption, runs: int) -> CampaignOption:
@@ -142,15 +153,13 @@ def _has_credits(option: CampaignOption) -> bool:
     return option.cost_by_hours is not None and bool(option.cost_by_hours.credits)
 
 
-def may_vary(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits, *, today: date) -> bool:
-    """Return whether another number at once may be tried: the plan does not state it, and the option is allowed.
+def may_vary(estimated: EstimatedOption, limits: CampaignLimits) -> bool:
+    """Return whether another number at once may be tried, because the plan does not state it.
 
     Of machines that were bought already there are no more than the plan says.
     """
     machine = estimated.candidate
-    if machine is None or limits.at_once is not None or machine.option.commitment_bought:
-        return False
-    return option.not_allowed is None and hours_to(limits, today=today) > 0
+    return machine is not None and limits.at_once is None and not machine.option.commitment_bought
 
 
 def _missed(option: CampaignOption, limits: CampaignLimits) -> Hurry | None:
@@ -167,15 +176,17 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> Hurry | None:
     return Hurry.BOTH if option.keeps_both is False and limits.deadline is not None else None
 
 
-def _cost_depends(estimated: EstimatedOption, option: CampaignOption) -> bool:
-    """Return whether the cost depends on how many trainings run at once.
+def _cost_depends(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits) -> bool:
+    """Return whether the cost by which options are ranked depends on how many trainings run at once.
 
-    It does if the price changes during the work, if credits expire before its end, and if each set of machines has a
-    term of its own.
+    It does if waiting has a price, if the price changes during the work, if credits expire before its end, and if each
+    set of machines has a term of its own.
     """
     end = option.hours_confident
-    if option.hold is not Hold.RENT or end is None:
+    if end is None:
         return False
+    if limits.waiting_usd_per_hour:
+        return True
     if any(start < end for start in estimated.price_changes):
         return True
     if option.cost_by_hours is not None and any(credit.hours < end for credit in option.cost_by_hours.credits):

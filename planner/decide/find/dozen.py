@@ -37,7 +37,7 @@ NOT_WHOLE = "do not fit, or no speed is known"
 DIVIDED = 2
 """Offers of each size for which split networks are tried. The search for a split takes long."""
 LEAST_OF_COARSE = 0.9
-"""Least ratio of the full to the coarse estimate of a cost. It was 0.94 to 3.5 over 280 options of three questions and
+"""Smallest ratio of full to coarse estimate of a cost. It was 0.94 to 3.5 over 280 options of three questions and
 four setups with a cost similar to the best."""
 OF_ONE_SHAPE = 2
 """Offers of one machine shape, each of another provider or kind of price: the cheapest may be out of stock, and the
@@ -101,7 +101,7 @@ def shortlist(
     most = ESTIMATED if all_wanted else CHEAPER
     by_usd, by_hours = attrgetter("usd", "hours"), attrgetter("hours", "usd")
     fresh = [coarse for coarse in timed if coarse.offer.firm and not coarse.offer.price.is_stale(today)]
-    first = _first(fresh, by_usd, most=most)
+    first = _first_of_kind(fresh, by_usd, most=most)
     for firm, several in ((True, False), (True, True), (False, None)):
         kind = [
             coarse
@@ -109,7 +109,7 @@ def shortlist(
             if coarse.offer.firm is firm and (several is None or (coarse.offer.nodes > 1) is several)
         ]
         for key in (by_usd, by_hours) if all_wanted else (by_usd,):
-            first += _first(kind, key, most=most)
+            first += _first_of_kind(kind, key, most=most)
     chosen = {id(coarse): coarse for coarse in first if coarse.usd * LEAST_OF_COARSE <= below_usd}
     options = [coarse.offer.option(any_named=filters.available) for coarse in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
@@ -164,7 +164,9 @@ def found_note(shown: int, left_out: Counter[str]) -> str:
     return f"Found: {shown} of {total:,} ways to rent or use a machine. Left out: {reasons or 'none'}"
 
 
-def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float]], *, most: int) -> list[Coarse]:
+def _first_of_kind(
+    of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float]], *, most: int
+) -> list[Coarse]:
     """Return the first offers of a kind, few of each shape, and each of another provider or kind of price."""
     shapes: Counter[Shape] = Counter()
     taken: set[tuple[str, Shape, PriceKind]] = set()

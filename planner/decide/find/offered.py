@@ -20,7 +20,7 @@ from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, STALE_DAYS, Price, PriceKind, PriceOrigin
 from planner.scenario.allowed_offers import provider_of
 from planner.scenario.frameworks import makers_of
-from planner.scenario.price_choice import ANY_REGION, LOOKED_AT, prices_by_terms
+from planner.scenario.price_choice import ANY_REGION, SEARCHED_KINDS, prices_by_terms
 from planner.speed.throughput.node_network import is_stated
 
 NODES = (1, 2, 4, 8, 16)
@@ -128,7 +128,7 @@ def offered(
     found: list[Offered] = []
     left_out = Counter[str]()
     said_on = today if filters.available else None
-    terms = list(prices_by_terms(catalog, LOOKED_AT, regions=filters.region, said_on=said_on))
+    terms = list(prices_by_terms(catalog, SEARCHED_KINDS, regions=filters.region, said_on=said_on))
     asks = asks_of(terms, catalog)
     for name, kind, price in terms:
         node = catalog.nodes.get(name)

@@ -40,7 +40,7 @@ DESCRIPTION = re.compile(r" with | \(|, ")
 
 
 class _Naming:
-    """Data beside an option on which its name depends: cards of the answer, providers, machines of the catalog."""
+    """Data on which an option's name depends: cards of the answer, providers, machines of the catalog."""
 
     def __init__(
         self, options: Sequence[OptionEstimate], providers: Mapping[str, Provider], nodes: Mapping[str, Node]
@@ -50,14 +50,14 @@ class _Naming:
         rented = {option.offer.partition("/")[0] for option in options if option.offer is not None}
         self.alike = machines_alike(nodes, rented, lambda machine: " ".join(_rented_place(machine, providers)))
 
-    def beside(self, option: OptionEstimate) -> Alike:
+    def same_named(self, option: OptionEstimate) -> Alike:
         """Return the catalog's machines that would have the same name."""
         return NO_OTHERS if option.offer is None else self.alike.get(option.offer, NO_OTHERS)
 
     def card(self, option: OptionEstimate) -> str:
         """Return the name of the option's accelerator in this answer."""
         assert option.accelerator is not None
-        return card_names(self.accelerators | self.beside(option).accelerators)[option.accelerator]
+        return card_names(self.accelerators | self.same_named(option).accelerators)[option.accelerator]
 
 
 def with_display_names(
@@ -191,7 +191,7 @@ def _is_named_by_its_cards(option: OptionEstimate) -> bool:
 def _rented_name(option: OptionEstimate, naming: _Naming, added: Sequence[str]) -> list[str]:
     assert option.offer is not None
     said = _rented_place(option.offer, naming.providers, name=option.name)
-    if INSTANCE in added or not naming.beside(option).is_plain:
+    if INSTANCE in added or not naming.same_named(option).is_plain:
         said = [said[0], *instance_name(option)]
     if option.price_kind is not None and (KIND in added or option.price_kind not in UNSAID):
         said.append(KIND_WORDS[option.price_kind])

@@ -69,14 +69,14 @@ def explain_plan(
         options=tuple(
             _explained(job, machines[name], catalog, estimate, evidence)
             if name in machines
-            else _of_service(estimate.option)
+            else _service_explanation(estimate.option)
             for name, estimate in estimates.items()
             if option in (None, name)
         ),
     )
 
 
-def _of_service(estimate: OptionEstimate) -> OptionExplanation:
+def _service_explanation(estimate: OptionEstimate) -> OptionExplanation:
     """Return the explanation of a service that trains by the token: only notes, because its machines are unknown."""
     return OptionExplanation(
         id=estimate.id,
@@ -116,13 +116,13 @@ def _explained(
     assert chosen is not None, "a machine"
     assert answer is not None, "a machine"
     predicted = predict(replace(job, mfu=None), chosen, catalog, answer.fit)
-    prediction = predicted if isinstance(predicted, Prediction) and predicted.asked is not None else None
+    prediction = predicted if isinstance(predicted, Prediction) and predicted.query is not None else None
     breakdown = None
-    if prediction is not None and prediction.asked is not None:
-        sample = prediction.asked.sample
+    if prediction is not None and prediction.query is not None:
+        sample = prediction.query.sample
         calibration = catalog.calibration_for(sample)
         assert calibration is not None, "it made the prediction"
-        breakdown = step_breakdown(prediction.asked, calibration, evidence(sample == "image"))
+        breakdown = step_breakdown(prediction.query, calibration, evidence(sample == "image"))
     explained = OptionExplanation(
         id=estimate.id,
         name=estimate.name,
@@ -178,7 +178,7 @@ def _throughput_from(
         return "runs"
     if job.mfu is not None and job.setup.network is not None:
         return "mfu"
-    if isinstance(predicted, Prediction) and predicted.asked is not None:
+    if isinstance(predicted, Prediction) and predicted.query is not None:
         return "estimator"
     return "extrapolation" if answer.run_ids else "share_of_peak"
 
@@ -187,7 +187,7 @@ def _configuration(
     job: Job, candidate: Candidate, answer: Speed, prediction: Prediction | None
 ) -> EstimatedConfiguration | None:
     """Return the estimator's query; without one, the known values of the answer's."""
-    if prediction is None or prediction.asked is None:
+    if prediction is None or prediction.query is None:
         if answer.samples_per_s is None:
             return None
         return EstimatedConfiguration(
@@ -200,7 +200,7 @@ def _configuration(
             recomputed=None,
             precision=job.setup.precision,
         )
-    config = prediction.asked.observation.config
+    config = prediction.query.observation.config
     return EstimatedConfiguration(
         accelerators=candidate.accelerators,
         strategy=candidate.strategy,
@@ -215,7 +215,7 @@ def _configuration(
 
 def _extrapolation(job: Job, answer: Speed, predicted: Prediction | NoPrediction) -> ExtrapolatedStep | None:
     """Return the step behind a rate that was extrapolated from runs; None if the rate has another source."""
-    if isinstance(predicted, NoPrediction) or not predicted.runs or predicted.asked is not None:
+    if isinstance(predicted, NoPrediction) or not predicted.runs or predicted.query is not None:
         return None
     if answer.samples_per_s is None or answer.source != predicted.source:
         return None
@@ -232,9 +232,9 @@ def _next_runs(
     job: Job, candidate: Candidate, catalog: Catalog, answer: Speed, prediction: Prediction | None
 ) -> tuple[NextRun, ...]:
     """Return the effect of one more run; nothing if a measured run or a stated figure gives the speed."""
-    if prediction is None or prediction.asked is None or answer.samples_per_s is None:
+    if prediction is None or prediction.query is None or answer.samples_per_s is None:
         return ()
-    return next_runs(job, candidate, catalog, prediction.asked) if answer.basis is Basis.MODELLED else ()
+    return next_runs(job, candidate, catalog, prediction.query) if answer.basis is Basis.MODELLED else ()
 
 
 def _quantity(prediction: Prediction | None) -> Quantity | None:

@@ -34,12 +34,12 @@ def machines_alike(nodes: Mapping[str, Node], providers: Set[str], place: Callab
         accelerators = frozenset(node.accelerator for node in alike)
         for accelerator in accelerators:
             same = [node for node in alike if node.accelerator == accelerator]
-            plain = _plain(same)
+            plain = _plainly_named_machine(same)
             found |= {node.id: Alike(accelerators, is_plain=node is plain) for node in same}
     return found
 
 
-def _plain(same: Sequence[Node]) -> Node | None:
+def _plainly_named_machine(same: Sequence[Node]) -> Node | None:
     """Return the machine whose name can leave out its instance.
 
     It is the one whose id states only its cards; otherwise the one with the shortest id in the provider's own words.

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 
-def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: EstimatorQuery) -> tuple[NextRun, ...]:
+def next_runs(job: Job, candidate: Candidate, catalog: Catalog, query: EstimatorQuery) -> tuple[NextRun, ...]:
     """Return what runs on parts of the candidate's machines would do: one accelerator, then one node.
 
     They are runs of the benchmark, whatever will train the job. Parts on which it does not fit are left out. So is the
     whole machine: a run there is the measurement itself.
     """
-    calibration = catalog.calibration_for(asked.sample)
+    calibration = catalog.calibration_for(query.sample)
     assert calibration is not None, "it made the prediction"
     runs = []
     for nodes, per_node in dict.fromkeys([(1, 1), (1, candidate.accelerators_per_node)]):
@@ -49,13 +49,13 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
         alone = replace(job, mfu=None, setup=setup)
         fitting = fit(alone, part, nearest_run(alone, part, catalog), catalog)
         predicted = predict(alone, part, catalog, fitting) if fitting.fits is not False else None
-        if isinstance(predicted, Prediction) and predicted.asked is not None:
-            then = half_width_with(asked, predicted.asked.observation, calibration)
+        if isinstance(predicted, Prediction) and predicted.query is not None:
+            then = half_width_with(query, predicted.query.observation, calibration)
             runs.append(NextRun(nodes=nodes, accelerators=nodes * per_node, strategy=part.strategy, half_width=then))
     return tuple(runs)
 
 
-def half_width_with(asked: EstimatorQuery, run: Observation, calibration: Calibration) -> float:
+def half_width_with(query: EstimatorQuery, run: Observation, calibration: Calibration) -> float:
     """Return high / value - 1 of the 90 % range if `run` were known too, and came out as expected.
 
     The posterior's width does not depend on what is measured, unless the result is rejected as implausible
@@ -65,16 +65,16 @@ def half_width_with(asked: EstimatorQuery, run: Observation, calibration: Calibr
 
     from planner.speed.estimator.text_estimator import corrected, estimates, fitted
 
-    kind = kind_of(asked, calibration)
-    learnt, own = fitted(calibration), list(asked.own)
+    kind = kind_of(query, calibration)
+    learnt, own = fitted(calibration), list(query.own)
     seconds = kind.log_seconds(own) if own else np.zeros(0)
     expected = kind.model(learnt, [run])
     if own:
         expected = corrected(expected, kind.model(learnt, own), seconds)
-    here = corrected(
-        kind.model(learnt, [asked.observation]),
+    with_run = corrected(
+        kind.model(learnt, [query.observation]),
         kind.model(learnt, [*own, run]),
         np.concatenate([seconds, expected.log_step]),
     )
-    width = estimates(here, np.zeros(1), calibration.spreads)
+    width = estimates(with_run, np.zeros(1), calibration.spreads)
     return float(width.high_90[0] / width.tokens_per_s_per_gpu[0] - 1)

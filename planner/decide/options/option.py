@@ -10,7 +10,7 @@ from planner.cost.cloud.availability import availability, availability_reasons
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
-from planner.cost.cloud.price import list_price_of, mean_price, node_hour_price
+from planner.cost.cloud.price import list_price_of, mean_price, node_hour_price, open_quote_of
 from planner.cost.cloud.price_age import dated
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
@@ -169,6 +169,7 @@ def estimate_option(
         time=timed.time,
         usd_per_hour=price,
         list_usd_per_hour=list_price_of(candidate),
+        open_quote=open_quote_of(candidate),
         usd_per_epoch=money.usd_per_epoch,
         usd_total=money.usd_total,
         usd_marginal=money.usd_marginal,

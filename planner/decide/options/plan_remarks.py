@@ -1,4 +1,4 @@
-"""Write a plan's statements on an option beside machine and price, to tell equal names apart."""
+"""Write what a plan states on an option other than machine and price, to distinguish equal names."""
 
 from __future__ import annotations
 

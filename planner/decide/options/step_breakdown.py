@@ -67,32 +67,32 @@ class Published:
         return self._features
 
 
-def step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
+def step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
     """Break down the step: seconds of a part = its share / all shares x seconds of the corrected step.
 
     The correction by labels and runs therefore spreads evenly over the parts.
     """
-    here = asked.observation
-    key = (asked.label, here.id, *here.config.items(), *(own.id for own in asked.own))
+    observation = query.observation
+    key = (query.label, observation.id, *observation.config.items(), *(own.id for own in query.own))
     if key not in evidence.answered:
-        evidence.answered[key] = _step_breakdown(asked, calibration, evidence)
+        evidence.answered[key] = _step_breakdown(query, calibration, evidence)
     return evidence.answered[key]
 
 
-def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
-    kind = kind_of(asked, calibration)
-    fit, here = fitted(calibration), [asked.observation]
-    modelled = kind.model(fit, here)
+def _step_breakdown(query: EstimatorQuery, calibration: Calibration, evidence: Published) -> StepBreakdown:
+    kind = kind_of(query, calibration)
+    fit, observations = fitted(calibration), [query.observation]
+    modelled = kind.model(fit, observations)
     log_step, place = modelled.log_step, modelled.place
-    size, gpus = kind.size(asked.observation)
-    seconds = size / (float(kind.estimate(here, asked.own).tokens_per_s_per_gpu[0]) * gpus)
+    size, gpus = kind.size(query.observation)
+    seconds = size / (float(kind.estimate(observations, query.own).tokens_per_s_per_gpu[0]) * gpus)
     modelled_seconds = math.exp(float(log_step[0]))
-    effects = tuple(_effect(level, getattr(asked.label, level), calibration) for level in LEVELS)
+    effects = tuple(_effect(level, getattr(query.label, level), calibration) for level in LEVELS)
     by_labels = math.prod(effect.step_factor or 1.0 for effect in effects if effect.level in WHOLE_STEP)
     by_runs = seconds / modelled_seconds
-    by_formula = kind.formula_seconds(fit, asked.observation)
+    by_formula = kind.formula_seconds(fit, query.observation)
     whole = sum(float(share[0]) for share in place.shares.values())
-    recorded, recorded_seconds = _recorded(kind, fit, asked.observation, by_labels, by_runs)
+    recorded, recorded_seconds = _recorded(kind, fit, query.observation, by_labels, by_runs)
     parts = []
     for name, share in place.shares.items():
         if share[0] <= 0:
@@ -114,7 +114,7 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
     for parameter in kind.parameters:
         value = calibration.constants.get(parameter.name, parameter.prior)
         moved = replace(fit, constants=fit.constants | {parameter.name: value * math.exp(NUDGE)})
-        influence = float((kind.model(moved, here).log_step - log_step)[0]) / NUDGE
+        influence = float((kind.model(moved, observations).log_step - log_step)[0]) / NUDGE
         if abs(influence) >= SMALLEST_INFLUENCE:
             constants.append(_constant(parameter, value, influence))
     return StepBreakdown(
@@ -124,15 +124,15 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
         parts=tuple(sorted(parts, key=lambda part: -part.seconds)),
         constants=tuple(sorted(constants, key=lambda constant: -abs(constant.percent_per_percent))),
         effects=effects,
-        weights=_weights(kind, fit, asked, place),
+        weights=_weights(kind, fit, query, place),
         correction=StepCorrection(
             factor=by_labels * by_runs,
             by_labels=by_labels,
             by_runs=by_runs,
-            runs=sum(run.kernel is None for run in asked.own),
+            runs=sum(run.kernel is None for run in query.own),
         ),
         recorded_seconds=recorded_seconds,
-        nearest=_nearest(kind, fit, asked, place, evidence),
+        nearest=_similar_measurements(kind, fit, query, place, evidence),
     )
 
 
@@ -170,19 +170,19 @@ def _effect(level: str, label: str, calibration: Calibration) -> LabelEffect:
     return LabelEffect(level=level, label=label, step_factor=None if effect is None else math.exp(effect))
 
 
-def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: UpdatePoints) -> dict[str, float]:
+def _weights(kind: NetworkKind, fit: Fit, query: EstimatorQuery, place: UpdatePoints) -> dict[str, float]:
     """Return the pull of each own run (own_runs.py)."""
-    if not asked.own:
+    if not query.own:
         return {}
     from planner.speed.estimator.own_runs import update
 
-    anchors = kind.model(fit, asked.own)
-    posterior = update(place, anchors.place, kind.log_seconds(asked.own) - anchors.log_step)
-    return {run.id: float(pull) for run, pull in zip(asked.own, posterior.pull[0], strict=True)}
+    anchors = kind.model(fit, query.own)
+    posterior = update(place, anchors.place, kind.log_seconds(query.own) - anchors.log_step)
+    return {run.id: float(pull) for run, pull in zip(query.own, posterior.pull[0], strict=True)}
 
 
-def _nearest(
-    kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: UpdatePoints, published: Published
+def _similar_measurements(
+    kind: NetworkKind, fit: Fit, query: EstimatorQuery, place: UpdatePoints, published: Published
 ) -> tuple[NearRow, ...]:
     """Return the published measurements with the most similar settings, with their modelled speeds."""
     evidence = published.rows
@@ -190,7 +190,7 @@ def _nearest(
         return ()
     import numpy as np
 
-    label = asked.label
+    label = query.label
     settings = ((published.features(kind, fit) - place.features) ** 2).sum(axis=1)
     apart = [
         OTHER_ACCELERATOR * (row.labels.accelerator != label.accelerator)

@@ -42,7 +42,7 @@ class PlannedMeasurement:
         for samples in np.array_split(np.argsort(self.results, kind="stable"), count):
             yield samples, Learnt(self, float(self.results[samples].mean()))
 
-    def tells_of(self, option: str, causes: Causes) -> bool:
+    def shares_a_cause(self, option: str, causes: Causes) -> bool:
         """Return whether the hours of an option share a cause of error with the measurement."""
         return option == self.name or not {name for name, _ in causes}.isdisjoint(name for name, _ in self.causes)
 
@@ -56,7 +56,7 @@ class Learnt:
 
     def moved(self, normal: Array, option: str, causes: Causes) -> Array:
         """Return the scores of an option's error in each sample, given the result. Without a common cause they stay."""
-        if not self.measurement.tells_of(option, causes):
+        if not self.measurement.shares_a_cause(option, causes):
             return normal
         return given(normal, self.measurement.results, self.score)
 

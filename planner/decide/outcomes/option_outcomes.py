@@ -10,7 +10,8 @@ from typing import Self
 
 import numpy as np
 
-from planner.cost.cloud.cost_by_hours import price_range
+from planner.cost.cloud.bill import BilledTrainings
+from planner.cost.cloud.cost_by_hours import price_range, rent_of_sets
 from planner.decide.outcomes.draws import SAMPLES, at_scores, scores
 from planner.decide.outcomes.hours_in_cost import error_beyond_hours, hourly_share
 from planner.decide.outcomes.learnt import Learnt
@@ -69,6 +70,11 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
     played = timed.played(hours, runs=runs, at_once=option.at_once, between=between,
                           opens=option.wait_hours if lead is None else 0.0)  # fmt: skip
     lanes, share, queued = played.lanes, hourly_share(option), option.queued
+    if cost is not None and owed is not None:
+        lanes = tuple(replace(lane, billed_hours=cost.run_hours * lane.batches[0].runs) for lane in lanes)
+        by_set = BilledTrainings(runs, option.at_once).by_set
+        rent = rent_of_sets(cost, {cost.run_hours * each: sets for each, sets in by_set.items()})
+        share = min(1.0, rent / owed.value) if owed.value > 0 else 0.0
     if option.closes_hours is not None and between is None:
         lanes = tuple(replace(lane, closes=option.closes_hours) for lane in lanes)
     of_sets = option.bill is not None and option.bill.usable_hours is not None
@@ -80,14 +86,13 @@ def played_option(option: CampaignOption, *, runs: int, ordered: float = 0.0) ->
         played,
         lanes=lanes,
         # `wait_hours` holds the mean wait in the queue, which `wait` draws again: the rest of it comes before
-        asked_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
+        ordered_at=(option.wait_hours - mean_wait(queued)) if queued else ordered,
         wait=queued or lead or Interval.exact(0.0),
         usd=owed.value if owed is not None else 0.0,
         hourly_share=share,
         price_error=_price_error(owed, timed.decided(hours), share) if cost is None else price_range(cost),
         price_cause=price_cause(option),
-        cost=cost,
-        likely_hours=hours.value,
+        rent=cost,
         most_hours=together,
     )
 
@@ -208,6 +213,8 @@ def _price_error(owed: Quantity | None, hours: Interval, share: float) -> Interv
 def _lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:
     """Return the credits for the option's bill, with the hours after the campaign's start until which they last."""
     credits, between = () if option.cost_by_hours is None else option.cost_by_hours.credits, option.between_turns
-    hours = [each.hours if between is None else hours_between(between, np.array([each.hours]))[0] for each in credits]
+    hours = [
+        credit.hours if between is None else hours_between(between, np.array([credit.hours]))[0] for credit in credits
+    ]
     lasting = zip(credits, hours, strict=True)
     return {"": tuple(each.model_copy(update={"hours": option.wait_hours + float(end)}) for each, end in lasting)}

@@ -61,17 +61,17 @@ class Outcomes:
     def hours_at(self, chance: float) -> float:
         """Return the hours within which the campaign ends with this chance, even if its windows are too short."""
         assert self.hours is not None, "they are known"
-        return _at(self.hours, chance)
+        return _sample_quantile(self.hours, chance)
 
     def done_within(self, chance: float) -> float:
         """Return the hours within which the campaign ends with this chance; infinite if its windows are too short."""
         assert self.hours is not None, "they are known"
-        return _at(np.where(self.in_windows, self.hours, np.inf), chance)
+        return _sample_quantile(np.where(self.in_windows, self.hours, np.inf), chance)
 
     def usd_at(self, chance: float) -> float:
         """Return the USD that the campaign stays below with this chance."""
         assert self.usd is not None, "it is known"
-        return _at(self.usd, chance)
+        return _sample_quantile(self.usd, chance)
 
     def local_at(self, currency: Currency, chance: float) -> float:
         """Return the amount of a currency that the campaign stays below with this chance, at drawn rates.
@@ -79,7 +79,7 @@ class Outcomes:
         The rate has the same draws as a budget in that currency (`drawn_budget`), so the two agree.
         """
         assert self.usd is not None, "it is known"
-        return _at(self.usd / at_scores(rate_of(currency).inverse(), scores("budget")), chance)
+        return _sample_quantile(self.usd / at_scores(rate_of(currency).inverse(), scores("budget")), chance)
 
     def summary(
         self, *, until: float | None, budget: Quantity | None, day: Callable[[float], date]
@@ -91,14 +91,14 @@ class Outcomes:
         assert self.hours is not None, "they are known"
         assert self.usd is not None, "it is known"
         limited, usd = until is not None or budget is not None, drawn_budget(budget)
-        hours = [_at(self.hours, chance) for chance in TENTHS]
+        hours = [_sample_quantile(self.hours, chance) for chance in TENTHS]
         return SimulatedCampaign(
             replications=SAMPLES,
             seed=SEED,
             chance_deadline=None if until is None else self.chance_by(until),
             chance_budget=None if budget is None else self.chance_within(usd),
             chance=self.chance_of_both(hours=math.inf if until is None else until, budget=usd) if limited else None,
-            usd=_spread([_at(self.usd, chance) for chance in TENTHS]),
+            usd=_spread([_sample_quantile(self.usd, chance) for chance in TENTHS]),
             hours=_spread(hours),
             finish=tuple(map(day, hours)),
         )
@@ -119,7 +119,7 @@ def share_of(holds: Mask, *samples: Array | None) -> float:
     For uncertain samples it is at least half a sample away from 0 and 1: no number of samples proves a certainty.
     """
     share = float(np.mean(holds))
-    certain = all(each is None or float(np.ptp(each)) <= ROUNDING_SHARE for each in samples)
+    certain = all(sample is None or float(np.ptp(sample)) <= ROUNDING_SHARE for sample in samples)
     return share if certain else min(max(share, 0.5 / SAMPLES), 1 - 0.5 / SAMPLES)
 
 
@@ -130,7 +130,7 @@ def drawn_budget(budget: Quantity | None) -> Array:
     return at_scores(Interval(budget.value, budget.low, budget.high), scores("budget"))
 
 
-def _at(samples: Array, chance: float) -> float:
+def _sample_quantile(samples: Array, chance: float) -> float:
     """Return the smallest sample that at least this share of all samples does not exceed."""
     place = max(0, math.ceil(chance * len(samples)) - 1)
     return float(np.partition(samples, place)[place])

@@ -53,6 +53,7 @@ def answer_with_year(
         both = Horizons(
             campaign=_campaign(document, plan), campaign_option=document.recommended, year=rented.sentence,
             year_option=rented.best.id if rented.best else None, year_chance=None, year_against=None,
+            remark=_remark(plan),
         )  # fmt: skip
         return _with_notes(document, both, rented.notes)
     year = year_of_plan(plan, catalog, site=None, today=today, estimates=estimated)
@@ -74,7 +75,13 @@ def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> H
         year_option=year.recommended,
         year_chance=best.chance_costs_less if best else None,
         year_against=best.costs_less_than if best else None,
+        remark=_remark(plan),
     )
+
+
+def _remark(plan: Plan) -> str | None:
+    """Write that the year leaves out the hours of waiting on which the plan puts a price; None if it puts none."""
+    return "Waiting counts in the campaign alone." if plan.campaign.waiting_usd_per_hour else None
 
 
 def _campaign(comparison: ComparisonDocument, plan: Plan) -> str:

@@ -99,12 +99,12 @@ def year_at_work(resolved: ResolvedSite, year: PlannedYear, *, other_use: float)
     quantities["busy_fraction"] = derived(
         busy, Unit.RATIO, year.busy_fraction, source=f"the year's trainings: {year.busy_fraction.source}"
     )
-    there = replace(resolved, inputs=replace(inputs, busy_fraction=busy.value), quantities=quantities)
+    at_busy_share = replace(resolved, inputs=replace(inputs, busy_fraction=busy.value), quantities=quantities)
     hours = available * year.busy_fraction.value
-    lines = cost_lines(there, hours=hours)
+    lines = cost_lines(at_busy_share, hours=hours)
     if not other_use:
         return lines
-    total = there.range_of(lambda each: annual_cost(each).total).scaled(other_use)
+    total = at_busy_share.range_of(lambda each: annual_cost(each).total).scaled(other_use)
     borne = Interval(-total.value, -total.high, -total.low)
     parts = [line.usd_per_node_year for line in lines]
     usd = derived(borne, Unit.USD_PER_YEAR, *parts, source=f"{other_use:g} of its busy hours are of others (other_use)")
@@ -130,19 +130,19 @@ def curve(resolved: ResolvedSite) -> tuple[CurvePoint, ...]:
     points = []
     for step in range(1, CURVE_STEPS + 1):
         share = step / CURVE_STEPS
-        there = replace(
+        changed_site = replace(
             resolved,
             inputs=replace(resolved.inputs, busy_fraction=share),
             quantities={name: quantity for name, quantity in resolved.quantities.items() if name != "busy_fraction"},
         )
-        full = there.range_of(usd_per_busy_gpu_hour)
+        full = changed_site.range_of(usd_per_busy_gpu_hour)
         points.append(
             CurvePoint(
                 busy_fraction=share,
                 usd_per_busy_gpu_hour=full.value,
                 low_usd_per_busy_gpu_hour=full.low,
                 high_usd_per_busy_gpu_hour=full.high,
-                marginal_usd_per_busy_gpu_hour=marginal_usd_per_busy_gpu_hour(there.inputs),
+                marginal_usd_per_busy_gpu_hour=marginal_usd_per_busy_gpu_hour(changed_site.inputs),
             )
         )
     return tuple(points)

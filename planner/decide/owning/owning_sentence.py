@@ -51,7 +51,11 @@ def headline(year: PlannedYear, *, confidence: float, currency: Currency | None 
 def _advice(
     best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float, money: Money
 ) -> str:
-    """Write what to do, its yearly cost and the next best, in the longest form that stays readable."""
+    """Write what to do, its yearly cost and the next best, in the longest form that stays readable.
+
+    The next best beside owning is hourly rent (`firm`), or what `costs less` compares with if that is rented for less.
+    A rent that is over the budget has its own sentence.
+    """
     start, work = f"{VERBS[best.hold]} {best.display_name}: {money(yearly_usd(best))} a year", _work(year)
     if own.why_not is not None:
         return f"{start}{work}."
@@ -63,15 +67,20 @@ def _advice(
         return readable(f"{start}{work}{end.removeprefix(start)}", end, f"{start}; {DOING[own.hold]} {cost}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
+    rival, which = next((option for option in year.compared if option.id == own.costs_less_than), firm), "renting"
+    if rival.hold is Hold.RENT and yearly_usd(rival) < yearly_usd(firm):
+        firm, which = rival, "the next best"
     less = yearly_usd(firm) - yearly_usd(own)
     if less <= 0:
-        cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
+        known = firm.chance_owning_cheaper is not None and not firm.over_budget
+        cheaper = 1 - (firm.chance_owning_cheaper or 0.0) if known else None
         end = f"; {firm.display_name} {_at_cost(money(yearly_usd(firm)), cheaper, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
-    end = f", {money(less)} less than renting"
+    end = f", {money(less)} less than"
     if year.trainings is None:
-        return readable(f"{start}{work}{end}.", f"{start}{work}.")
-    return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
+        return readable(f"{start}{work}{end} {which}.", f"{start}{work}.")
+    named = f"{end} renting {firm.display_name}"
+    return readable(f"{start}{work}{named}.", f"{start}{named}.", f"{start}{end} {which}.")
 
 
 def _doing(own: YearOption, best: YearOption) -> str:

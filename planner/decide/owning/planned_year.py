@@ -50,25 +50,25 @@ class YearAsked:
         return max(1, min(self.plan.campaign.side_by_side, self.owned.resolved.site.nodes // nodes))
 
 
-def planned_year(asked: YearAsked) -> PlannedYear:
+def planned_year(question: YearAsked) -> PlannedYear:
     """Compare owning with everything else over the hours that the year's trainings take.
 
     If the time of a training is unknown, compare it with the rents at the site's own busy share:
     USD of the hour x speed x busy hours of a year.
     """
-    owned = asked.owned
+    owned = question.owned
     resolved, nodes = owned.resolved, owned.resolved.site.nodes
-    wanted = wanted_work(asked.plan.campaign, today=asked.today, mean_work=asked.mean_work)
+    wanted = wanted_work(question.plan.campaign, today=question.today, mean_work=question.mean_work)
     work = yearly_work(wanted, owned.option, resolved, other_use=owned.other_use)
     if work is None:
         year = _at_its_busy_share(resolved)
         as_bought = None if owned.as_bought is None else _at_its_busy_share(owned.as_bought)
         share, per_hour = resolved.quantities["busy_fraction"], full_price(resolved)
         counted_from, counted = CountedFrom.SITE, "the site's own busy share: the time of a training is not known"
-        by_id = {rental.id: rental for rental in asked.rentals}
+        by_id = {rental.id: rental for rental in question.rentals}
         rents = [
-            _rented_by_hour(asked, each, by_id[each.option.id], year)
-            for each in asked.rented
+            _rented_by_hour(question, each, by_id[each.option.id], year)
+            for each in question.rented
             if each.option.id in by_id
         ]
         others: list[YearOption] = []
@@ -77,13 +77,13 @@ def planned_year(asked: YearAsked) -> PlannedYear:
         as_bought = None if owned.as_bought is None else owning_a_year(owned.as_bought, work, nodes=nodes)
         share, per_hour = busy_fraction(work, resolved), _per_busy_hour(year, work)
         counted_from, counted = work.wanted.counted_from, work.wanted.text
-        rents = [_rented(asked, each, work, year) for each in asked.rented]
-        others = _one_of_each_site(asked, [_other_machine(asked, each, work, year) for each in asked.others])
+        rents = [_rented(question, each, work, year) for each in question.rented]
+        others = _one_of_each_site(question, [_other_machine(question, other, work, year) for other in question.others])
     blocking = owned.option.blocking_reasons if owned.option.fits is False else ()
     reasons = (*blocking, *owned.option.not_allowed_reasons)
-    own = _owned(asked, owned, year, nodes=nodes, reasons=reasons, own=None, as_bought=as_bought)
+    own = _owned(question, owned, year, nodes=nodes, reasons=reasons, own=None, as_bought=as_bought)
     options = sorted([own, *others, *rents], key=by_cost)
-    best = recommended(options, confidence=asked.plan.campaign.confidence)
+    best = recommended(options, confidence=question.plan.campaign.confidence)
     return PlannedYear(
         counted_from=counted_from,
         counted=counted,
@@ -111,81 +111,81 @@ def _at_its_busy_share(resolved: ResolvedSite) -> Quantity:
     return to_quantity(in_full, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
 
 
-def _one_of_each_site(asked: YearAsked, rows: Sequence[YearOption]) -> list[YearOption]:
+def _one_of_each_site(question: YearAsked, rows: Sequence[YearOption]) -> list[YearOption]:
     """Return the cheapest row of each other site. Options of one site are uses of the same machine."""
     best: dict[str, YearOption] = {}
-    sites = {other.option.id: other.resolved.site.id for other in asked.others}
+    sites = {other.option.id: other.resolved.site.id for other in question.others}
     for row in sorted(rows, key=by_cost):
         best.setdefault(sites[row.id], row)
-    best.pop(asked.owned.resolved.site.id, None)
+    best.pop(question.owned.resolved.site.id, None)
     return list(best.values())
 
 
-def _other_machine(asked: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:
+def _other_machine(question: YearAsked, other: OwnedOption, work: YearlyWork, own: Quantity) -> YearOption:
     """Return another owned machine that does the same trainings, with as many nodes as they need if not yet bought."""
     same = replace(work.wanted, trainings=work.trainings)
-    theirs = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
-    if theirs is None:
-        return year_option(asked.plan.currency, other.option, other.option.blocking_reasons)
+    other_work = yearly_work(same, other.option, other.resolved, other_use=other.other_use)
+    if other_work is None:
+        return year_option(question.plan.currency, other.option, other.option.blocking_reasons)
     nodes, reasons = other.resolved.site.nodes, list(other.option.not_allowed_reasons)
     if other.option.hold is not Hold.HAVE:
         inputs = other.resolved.inputs
         available = gpu_hours_available(inputs, nodes=1) / inputs.gpus * (1 - other.other_use)
-        sets = math.ceil(same.trainings * theirs.hours.value / available - 1e-9)
+        sets = math.ceil(same.trainings * other_work.hours.value / available - 1e-9)
         nodes = max(1, sets) * (other.option.nodes or 1)
-        theirs = replace(theirs, most=math.inf)
-    elif theirs.most < same.trainings:
-        text = f"it does at most {theirs.most:,.4g} of {same.trainings:,.4g} trainings a year"
+        other_work = replace(other_work, most=math.inf)
+    elif other_work.most < same.trainings:
+        text = f"it does at most {other_work.most:,.4g} of {same.trainings:,.4g} trainings a year"
         reasons.append(Reason(code=ReasonCode.TOO_SLOW_FOR_A_YEAR, text=text))
     reasons += overloads(other.resolved.site, other.node, nodes=nodes)
-    year = owning_a_year(other.resolved, theirs, nodes=nodes)
-    as_bought = owning_a_year(other.as_bought, theirs, nodes=nodes) if other.as_bought is not None else None
-    return _owned(asked, other, year, nodes=nodes, reasons=reasons, own=own, as_bought=as_bought)
+    year = owning_a_year(other.resolved, other_work, nodes=nodes)
+    as_bought = owning_a_year(other.as_bought, other_work, nodes=nodes) if other.as_bought is not None else None
+    return _owned(question, other, year, nodes=nodes, reasons=reasons, own=own, as_bought=as_bought)
 
 
 def _owned(
-    asked: YearAsked, owned: OwnedOption, year: Quantity, *, nodes: int, reasons: Sequence[Reason],
+    question: YearAsked, owned: OwnedOption, year: Quantity, *, nodes: int, reasons: Sequence[Reason],
     own: Quantity | None, as_bought: Quantity | None,
 ) -> YearOption:  # fmt: skip
     """Return the row of an owned machine, with how its capital counts and what it takes at once."""
     option, resolved = owned.option, owned.resolved
-    there, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
+    is_owned, resale = option.hold is Hold.HAVE, resolved.quantities.get("resale_usd")
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
     shares_a_node = option.accelerators != owned.node.accelerators * (option.nodes or 1)
-    sets = 1 if there and shares_a_node else nodes // (option.nodes or 1)
-    return year_option(asked.plan.currency, option, reasons, year=year, own=own, sets=sets).model_copy(
+    sets = 1 if is_owned and shares_a_node else nodes // (option.nodes or 1)
+    return year_option(question.plan.currency, option, reasons, year=year, own=own, sets=sets).model_copy(
         update={
             "nodes": nodes,
             "usd_per_year_as_if_bought": as_bought,
-            "resale_not_counted": there and resale is not None and resale.high == 0,
+            "resale_not_counted": is_owned and resale is not None and resale.high == 0,
             "lease_owed": is_owed(resolved, option.hold),
         }
-        | committed_to(asked.plan, at_once=at_once)
+        | committed_to(question.plan, at_once=at_once)
     )
 
 
-def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
+def _rented(question: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
     """Return the row of a rented option at the bill of the year's trainings."""
-    confidence = asked.plan.campaign.confidence
-    rented = RentedWork(work.trainings, asked.at_once, confidence, mean_work=work.wanted.mean_work)
-    row = rented_row(asked.plan, estimated, rented, today=asked.today, own=own)
+    confidence = question.plan.campaign.confidence
+    rented = RentedWork(work.trainings, question.at_once, confidence, mean_work=work.wanted.mean_work)
+    row = rented_row(question.plan, estimated, rented, today=question.today, own=own)
     if row.usd_per_year is None or row.why_not is not None:
         return row
-    return row.model_copy(update={"break_even": break_even(work, asked.owned.resolved, estimated, rented)})
+    return row.model_copy(update={"break_even": break_even(work, question.owned.resolved, estimated, rented)})
 
 
-def _rented_by_hour(asked: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:
+def _rented_by_hour(question: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:
     """Return the row of a rented option at the price of the owned machine's busy hours."""
-    resolved, rent, option = asked.owned.resolved, rental.usd_per_owned_gpu_hour, estimated.option
+    resolved, rent, option = question.owned.resolved, rental.usd_per_owned_gpu_hour, estimated.option
     if rent is None:
-        unknown = year_option(asked.plan.currency, option, option.blocking_reasons)
+        unknown = year_option(question.plan.currency, option, option.blocking_reasons)
         why, codes = unknown.why_not or rental.why_not, rental.why_not_codes
         return unknown.model_copy(update={"why_not": why, "why_not_codes": codes})
     hours = resolved.site.nodes * busy_gpu_hours_per_year(resolved.inputs)
     source = f"{hours:,.0f} busy accelerator-hours a year x {rent.value:.4g} USD; {rent.source}"
     value = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(hours)
     year = derived(value, Unit.USD_PER_YEAR, rent, source=source)
-    row = year_option(asked.plan.currency, option, estimated.limit_reasons, year=year, own=own)
+    row = year_option(question.plan.currency, option, estimated.limit_reasons, year=year, own=own)
     return row.model_copy(update={"break_even": break_even_by_hours(rental, resolved)})
 
 

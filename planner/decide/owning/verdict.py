@@ -24,8 +24,8 @@ def chance_cheaper(option: YearOption, other: YearOption) -> float:
     """
     from planner.decide.outcomes.outcomes import share_of
 
-    mine, theirs = _samples(option), _samples(other)
-    return share_of(mine <= theirs, mine - theirs)
+    own_samples, other_samples = _samples(option), _samples(other)
+    return share_of(own_samples <= other_samples, own_samples - other_samples)
 
 
 def _samples(option: YearOption) -> Array:

@@ -61,7 +61,7 @@ class RentedWork:
     trainings: float
     """Trainings of the plan's whole work."""
     at_once: int
-    """Least number of runs side by side. More run so if the year would not hold them otherwise."""
+    """Smallest number of runs side by side. More run so if the year would not hold them otherwise."""
     confidence: float
     """Chance with which prepaid hours hold the runs."""
     mean_work: float = 1.0

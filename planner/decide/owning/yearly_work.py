@@ -37,7 +37,7 @@ class YearlyWork:
     accelerators: int
     """Accelerators of one training."""
     most: float
-    """Most trainings that the whole site can do in a year, in the hours that others leave."""
+    """Largest number of trainings that the whole site can do in a year, in the hours that others leave."""
     other_use: float = 0.0
     """Share of the machine's busy hours that others use."""
 
@@ -91,8 +91,8 @@ def yearly_work(
         return None
     inputs = resolved.inputs
     at_once = max(1, resolved.site.nodes // nodes)
-    there = HOURS_PER_YEAR * share_of_year(resolved, option.hold)
-    most = at_once * there * inputs.availability * (1 - other_use) / hours.value
+    site_hours = HOURS_PER_YEAR * share_of_year(resolved, option.hold)
+    most = at_once * site_hours * inputs.availability * (1 - other_use) / hours.value
     if wanted is None:
         busy = inputs.busy_fraction * gpu_hours_available(inputs, nodes=resolved.site.nodes)
         text = "as busy as the site is taken to be, as the plan names no trainings (campaign.runs_per_year)"

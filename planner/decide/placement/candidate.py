@@ -34,7 +34,7 @@ from planner.scenario.allowed_offers import provider_of
 MONTH_DAYS = 30
 
 MOST_BLOCK_HOURS = 2 * HOURS_PER_YEAR
-"""Most hours that plans buy as blocks, one after another, on one set of machines."""
+"""Largest number of hours that plans buy as blocks, one after another, on one set of machines."""
 
 
 @dataclass(frozen=True)

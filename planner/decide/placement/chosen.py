@@ -9,9 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from planner.cost.cloud.bill import BilledTrainings
-from planner.decide.campaign.bills_by_hours import cost_by_hours
-from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, LaneRuns, Placement
 from planner.decide.campaign.chances import reaches
 from planner.decide.campaign.side_by_side import with_at_once
@@ -20,6 +17,7 @@ from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_bud
 from planner.decide.placement.candidate import PlacementCandidate, run_hours
 from planner.decide.placement.instance import Instance, RunsOnLane, Solution, by_lane, option_usd
 from planner.decide.placement.middle_values import by_middle_values
+from planner.decide.placement.placed_cost import placed_cost
 from planner.decide.placement.plan_figures import figures_of_row, figures_of_samples, row_of
 from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import PlacementQuestion
@@ -29,12 +27,9 @@ from planner.model.answer.campaign import BetweenTurns, SimulatedCampaign
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.plan.campaign_limits import CampaignLimits
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
-
-LIKELY = Quantity(value=1.0, low=1.0, high=1.0, unit=Unit.HOURS, basis=Basis.MODELLED, source="the likely hours")
-"""Unit in which lengths of a plan are stated: 1 is its likely length."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +39,8 @@ class Chosen:
     plan: CampaignPlan
     asked: Instance
     """Instance that was solved: the question, perhaps with tighter hours and costs."""
+    solution: Solution
+    """Runs on lanes that are the plan."""
     calendar: Calendar
     played: Outcomes
     """Outcomes of the plan in each sample."""
@@ -53,7 +50,7 @@ class Chosen:
     """Chance that every run ends before its machines are taken away."""
     chance_budget: float | None
     chance_both: float | None
-    """Chance that the plan stays within all limits at once, its windows included."""
+    """Chance that the plan stays within all limits at once, including its windows."""
     row: CampaignOption | None = None
     """Option whose row in `compare` is this plan. Its figures replace those of the simulation."""
     beyond_row: str | None = None
@@ -141,13 +138,14 @@ def chosen_plan(
         windows = played.chance_held() if closed else None
         chances = (row.chance_deadline, windows, row.chance_budget, row.chance_both)
         return Chosen(
-            figures_of_row(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
+            figures_of_row(plan, row), asked, solution, question.calendar, played, *chances, row,
+            currency=question.currency,
         )  # fmt: skip
     played = played_plan(plan)
     limit, until = drawn_budget(budget), question.instance.deadline
     limited = closed or budget is not None or limits.deadline is not None
     return Chosen(
-        figures_of_samples(plan, played), asked, question.calendar, played,
+        figures_of_samples(plan, played), asked, solution, question.calendar, played,
         chance_deadline=None if limits.deadline is None else played.chance_by(until),
         chance_windows=played.chance_held() if closed else None,
         chance_budget=None if budget is None else played.chance_within(limit),
@@ -170,7 +168,8 @@ def _plan(
             closes = calendar.moment(bin_.closes) if bin_.closes < candidate.planned_until else None
             of_option = [each for each in on_lane if instance.ways[each.way].option == number]
             runs = _runs_in_order(question, instance, of_option)
-            lanes_by_option[number].append(Lane(calendar.moment(bin_.opens), closes, runs, end, usable))
+            counted = sum_of([candidate.costs[each.work].billed.scaled(each.runs) for each in runs])
+            lanes_by_option[number].append(Lane(calendar.moment(bin_.opens), closes, runs, end, counted, usable))
     spent = option_usd(instance, solution.placed)
     placements = tuple(
         _placement(candidate, tuple(lanes), spent[number], limits.confidence)
@@ -210,23 +209,8 @@ def _hours(question: PlacementQuestion, solution: Solution, options: Sequence[in
 
 
 def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float, confidence: float) -> Placement:
-    """Return the runs of an option. Its cost has the range of their bill, or of the owned machine's row."""
-    option, estimated = candidate.alone, candidate.estimated
-    runs = sum(lane.count for lane in lanes)
-    work = sum(each.runs * each.work for lane in lanes for each in lane.runs) / runs
-    together = BilledTrainings(runs, len(lanes), candidate.longer(1.0, confidence))
-    billed = campaign_bill(estimated, together, (), share=work)
-    usd_of_bill = billed.usd if billed is not None else None
-    if usd_of_bill is not None and estimated.price_changes:  # the solver counts the mean price of all runs
-        usd = usd_of_bill.value
-    by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())
-    low, high, basis = usd, usd, Basis.MODELLED
-    counted = usd_of_bill if estimated.resolved is None else option.owed_usd  # what is kept is not on the bill of runs
-    if counted is not None and counted.value > 0:
-        low, high = (usd * end / counted.value for end in (counted.low, counted.high))
-        basis = counted.basis
-    source = f"{runs} runs on {len(lanes)} sets of machines of {option.id}"
-    cost = Quantity(value=usd, low=min(usd, low), high=max(usd, high), unit=Unit.USD, basis=basis, source=source)
+    """Return the runs of an option, given the solver's cost."""
+    option, cost = candidate.alone, placed_cost(candidate, lanes, usd, confidence=confidence)
     opens, ends = sorted(lane.opens for lane in lanes), sorted(lane.end for lane in lanes)
     at_once = max(bisect_right(opens, moment) - bisect_right(ends, moment) for moment in opens)
     return Placement(
@@ -236,9 +220,9 @@ def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: floa
         nodes=at_once * (option.nodes or 0),
         start=min(lane.opens for lane in lanes),
         end=max(lane.end for lane in lanes),
-        usd=cost,
-        hourly_share=_hourly_share(candidate, lanes, usd),
-        cost=by_hours,
+        usd=cost.usd,
+        hourly_share=cost.hourly_share,
+        rent=cost.rent,
         payer=candidate.payer,
         time=option.time,
         earliest_start=candidate.earliest,
@@ -254,10 +238,8 @@ def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: floa
 
 
 def _name(candidate: PlacementCandidate, at_once: int) -> str:
-    """Return the option's name. A number of simultaneous runs in it becomes that of the plan."""
-    named, bare = candidate.alone.display_name, candidate.estimated.option.display_name
-    if not bare or named == bare:
-        return named or candidate.alone.id
+    """Return the option's name, with how many runs the plan has at once there."""
+    bare = candidate.estimated.option.display_name or candidate.alone.id
     return bare if at_once < 2 else with_at_once(bare, at_once)
 
 
@@ -266,19 +248,3 @@ def _between(candidate: PlacementCandidate, lanes: tuple[Lane, ...]) -> BetweenT
     between = candidate.alone.between_turns
     whole = between is not None and sum(lane.count for lane in lanes) == between.runs
     return between if whole and len({runs.work for lane in lanes for runs in lane.runs}) == 1 else None
-
-
-def _hourly_share(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float) -> float:
-    """Return the share of a cost that grows with the hours of its runs.
-
-    Of machines billed by the hour this is the share of the runs themselves. Of a term it is 1 if a set is used for
-    longer than the least hours, else 0. Of a block, a window or a service it is 0.
-    """
-    machine, costs = candidate.estimated.candidate, next(iter(candidate.costs.values()))
-    if machine is None or machine.option.window is not None or costs.terms.blocks or usd <= 0:
-        return 0.0
-    if costs.lane_usd_per_hour > 0:
-        busy = max(sum(each.runs * candidate.costs[each.work].billed.value for each in lane.runs) for lane in lanes)
-        return 1.0 if busy > costs.terms.minimum_hours else 0.0
-    added = sum(candidate.costs[each.work].run_usd * each.runs for lane in lanes for each in lane.runs)
-    return min(1.0, added / usd)

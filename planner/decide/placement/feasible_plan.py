@@ -1,4 +1,4 @@
-"""Write a chosen plan as it stands in an answer."""
+"""Write a chosen plan in the form that an answer has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step from level to level: how surely single runs and costs stay below what the solver counts."""
+"""Levels of caution: the quantiles of a run's hours and an option's cost that the solver counts with."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from typing import NamedTuple
 
 from planner.decide.placement.chosen import Chosen
 
-CLOSER = 0.7
-"""Factor on the chance to break a limit from one tried level to the next."""
-LIKELY = 0.5
+TIGHTENING = 0.7
+"""Factor on the chance of breaking a limit, from one tried level to the next."""
+LIKELY_CHANCE = 0.5
+"""Chance of staying below the likely hours or costs."""
 MOST_CONFIDENCE = 0.995
 
 
 class Level(NamedTuple):
-    """Chances with which single runs stay below the hours, and options below the costs, that the solver counts."""
+    """Quantiles of the hours and costs that the solver counts with. A higher level is more cautious."""
 
     hours: float | None = None
-    """None: it counts the likely hours."""
+    """Chance that a run takes no more than the counted hours; None: the solver counts the likely hours."""
     usd: float | None = None
-    """None: it counts the likely costs."""
+    """Chance that an option costs no more than the counted cost; None: the solver counts the likely costs."""
 
 
 def tighter(level: Level, plan: Chosen, confidence: float) -> Level:
-    """Return the next level: of the limits that the plan does not keep, else of the less sure one.
+    """Return the next level: tighter for each limit that the plan does not keep with the confidence.
 
-    If each limit holds and both together do not, the less sure one is tightened.
+    If each limit holds alone but not both together, the limit with the lower chance is tightened.
     """
     in_time = min(chance for chance in (plan.chance_deadline, plan.chance_windows, 1.0) if chance is not None)
     in_budget = 1.0 if plan.chance_budget is None else plan.chance_budget
-    each_holds, (hours, usd) = in_time >= confidence and in_budget >= confidence, level
-    if in_time < confidence or (each_holds and in_time <= in_budget):
+    both_hold, (hours, usd) = in_time >= confidence and in_budget >= confidence, level
+    if in_time < confidence or (both_hold and in_time <= in_budget):
         hours = confidence if hours is None else _surer(hours)
-    if in_budget < confidence or (each_holds and in_budget <= in_time):
+    if in_budget < confidence or (both_hold and in_budget <= in_time):
         usd = (1 + confidence) / 3 if usd is None else _surer(usd)
     return Level(hours, usd)
 
@@ -43,16 +44,16 @@ def halfway(low: Level, high: Level) -> Level:
 
 
 def _surer(chance: float) -> float:
-    return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
+    return min(MOST_CONFIDENCE, 1 - (1 - chance) * TIGHTENING)
 
 
 def _between(low: float | None, high: float | None) -> float | None:
-    """Return the chance whose complement is the geometric mean of those of two chances; None if both are None."""
+    """Return the chance between two: its complement is the geometric mean of their complements; None if `high` is."""
     if high is None:
         return low
-    return 1 - math.sqrt((1 - (LIKELY if low is None else low)) * (1 - high))
+    return 1 - math.sqrt((1 - (LIKELY_CHANCE if low is None else low)) * (1 - high))
 
 
-def is_looser(level: Level, than: Level) -> bool:
-    """Return whether a level is nowhere surer than another one."""
-    return all((mine or 0.0) <= (theirs or 0.0) for mine, theirs in zip(level, than, strict=True))
+def is_looser(level: Level, other: Level) -> bool:
+    """Return whether neither the hours nor the costs of a level are surer than another level's."""
+    return all((chance or 0.0) <= (other_chance or 0.0) for chance, other_chance in zip(level, other, strict=True))

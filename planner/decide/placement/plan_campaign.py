@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.chances import with_chances
+from planner.decide.options.part_notes import fit_notes, quote_notes
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_start
@@ -17,7 +19,7 @@ from planner.decide.placement.instance import Objective
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.question import PlacementQuestion, question_of
 from planner.decide.placement.search import Tried, best_plan
-from planner.decide.placement.solve import front, solve
+from planner.decide.placement.solve import front
 from planner.errors import InputError
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan
 from planner.model.answer.option_estimate import CampaignOption
@@ -25,32 +27,32 @@ from planner.model.catalog import Catalog
 from planner.model.plan.campaign_limits import Prefer
 
 EFFORT = 10.0
-"""Effort for the plan, for the nearest plans beyond the limits, and for the other plans of a front."""
+"""Effort of the search for the plan, and again of the search for a whole front."""
 MOST_PAIRS = 3_000
 """Largest number of pairs of groups and options. Pricing them takes about five seconds."""
 
 
 @dataclass(frozen=True)
 class Preferred:
-    """The option that `compare` puts first if one option does all runs, and what a mix must be to replace it."""
+    """The option that `compare` puts first if one option does all runs, and its comparison with a mix."""
 
     option: CampaignOption
     keeps_limits: bool
     beaten_by: Callable[[Chosen], bool]
-    """Tell whether a mix is better at the confidence."""
-    against: Callable[[Chosen], str | None]
-    """Say why `compare` recommends this option and not a mix that is better; None if it recommends the mix."""
+    """Function that returns whether a mix is better than the option, at the confidence."""
+    why_not: Callable[[Chosen], str | None]
+    """Function that returns why `compare` recommends the option over a better mix; None if it recommends the mix."""
 
 
 def planned_campaign(
     document: CampaignDocument, alone: Alone, catalog: Catalog, *, today: date, objective: Objective | None = None,
     preferred: Preferred | None = None,
 ) -> CampaignDocument:  # fmt: skip
-    """Return the document with the best plan, or with the binding limits and the plan without them.
+    """Return the document with the best plan, or with the binding limits and the best plan without them.
 
     The solver proposes plans for the likely hours and costs, and for larger ones (`search.py`). Without an `objective`
-    the plan is the one that `compare` recommends (`preferred`): its first option with all runs, unless a mix is better
-    at the confidence. Raises InputError if there are too many pairs of groups and options.
+    the plan is the one that `compare` recommends: all runs on its first option (`preferred`), unless a mix is better at
+    the confidence. Raises InputError if there are too many pairs of groups and options.
     """
     pairs = len(alone.groups) * len(alone.options)
     if pairs > MOST_PAIRS:
@@ -59,45 +61,47 @@ def planned_campaign(
             f"most {MOST_PAIRS:,}.",
             fix="List fewer options, or join groups of equal work.",
         )
-    asked = objective or (Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST)
+    goal = objective or (Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST)
     question = question_of(alone, catalog, today=today)
     given = {
-        "objective": asked.value,
+        "objective": goal.value,
         "confidence": alone.limits.confidence,
         "notes": document.notes,
         "options": _with_starts(document, question, alone, catalog, today),
     }
     if alone.limits.deadline is not None and alone.limits.deadline < today:
-        past = f"the deadline {alone.limits.deadline} has passed"
+        past_note = f"the deadline {alone.limits.deadline} has passed"
         return document.model_copy(
-            update=given | {"feasible": False, "binding_limits": ("deadline",), "notes": (*document.notes, past)}
+            update=given | {"feasible": False, "binding_limits": ("deadline",), "notes": (*document.notes, past_note)}
         )
-    decides = Objective.TIME if asked is Objective.TIME else Objective.COST
+    solver_goal = Objective.TIME if goal is Objective.TIME else Objective.COST
     try:
-        found = best_plan(question, alone, decides, Effort(EFFORT))
-        (best, unsure), difference = _agreed(
-            found, alone, preferred, decides, catalog, today=today, follow=objective is None
+        found = best_plan(question, alone, solver_goal, Effort(EFFORT))
+        (best, unsure), difference = _agreed_with_compare(
+            found, alone, preferred, solver_goal, catalog, today=today, may_replace=objective is None
         )
         if best is None:
-            return document.model_copy(update=given | _nothing(question, alone, unsure))
+            return document.model_copy(update=given | _nothing(question, alone, unsure, catalog, today=today))
         points: tuple[FeasiblePlan, ...] = ()
-        phases = rollout_note([option for option in document.options if option.id in best.options])
-        notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
-        if asked is Objective.FRONT:
+        parts = [option for option in document.options if option.id in best.options]
+        quotes = quote_notes(parts, start=alone.limits.start)
+        notes = (*fit_notes(parts), *quotes, *document.notes, *filter(None, [rollout_note(parts)]), *difference)
+        notes += plan_notes(best)
+        if goal is Objective.FRONT:
             solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [
                 chosen_plan(question, solution, alone.limits, alone.budget, asked=question.instance)
                 for solution in solutions
             ]
-            kept = [plan for plan in plans if plan.keeps(alone.limits.confidence)]
-            points = tuple(feasible_plan(plan) for plan in _each_faster(kept))
-            notes += () if complete else ("the front is not whole: it holds its cheapest plans alone",)
+            sure_plans = [plan for plan in plans if plan.keeps(alone.limits.confidence)]
+            points = tuple(feasible_plan(plan) for plan in _without_slower(sure_plans))
+            notes += () if complete else ("the front is incomplete: it has only its cheapest plans",)
     except SolverStoppedError:
-        late = "the solver stopped at its limit: no plan was found, and none was ruled out"
-        return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, late)})
-    shown = feasible_plan(best)
+        stopped_note = "the solver stopped at its limit: no plan was found, and none was ruled out"
+        return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, stopped_note)})
+    feasible = feasible_plan(best)
     return document.model_copy(
-        update=given | {name: getattr(shown, name) for name in FeasiblePlan.model_fields}
+        update=given | {name: getattr(feasible, name) for name in FeasiblePlan.model_fields}
         | {"feasible": True, "front": points, "notes": notes}
     )  # fmt: skip
 
@@ -116,47 +120,50 @@ def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: 
         return None
 
 
-def _agreed(
-    found: Tried, alone: Alone, preferred: Preferred | None, decides: Objective, catalog: Catalog, *, today: date,
-    follow: bool,
+def _agreed_with_compare(
+    found: Tried, alone: Alone, preferred: Preferred | None, solver_goal: Objective, catalog: Catalog, *, today: date,
+    may_replace: bool,
 ) -> tuple[Tried, tuple[str, ...]]:  # fmt: skip
-    """Return the plan that `compare` recommends too, or another plan with a note on the difference.
+    """Return a plan that `compare` recommends too, or a different plan with a note on the difference.
 
-    With `follow`, the option that `compare` puts first is planned if the found plan does not beat it.
+    If `may_replace`, a found plan that does not beat the option that `compare` puts first is replaced by a plan that
+    uses only that option.
     """
     best = found.best
     if preferred is None:
         return found, ()
-    first = preferred.option
-    name = first.display_name or first.id
+    preferred_option = preferred.option
+    name = preferred_option.display_name or preferred_option.id
     if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
-        why = preferred.against(best)
+        why = preferred.why_not(best)
         return found, () if why is None else (f"compare recommends {name} for all runs: {why}",)
-    if best is not None and [placement.option for placement in best.plan.placements] == [first.id]:
+    if best is not None and [placement.option for placement in best.plan.placements] == [preferred_option.id]:
         return found, ()
-    if not follow or (best is not None and not preferred.keeps_limits):
-        other = preferred.keeps_limits and best is not None
+    if not may_replace or (best is not None and not preferred.keeps_limits):
+        differs = preferred.keeps_limits and best is not None
         note = f"compare recommends {name} for all runs, by its rule of ties and the cost at the confidence"
-        return found, (note,) if other else ()
-    rows = tuple(first if option.id == first.id else option for option in alone.options)
-    question = question_of(replace(alone, options=rows), catalog, today=today)
-    ways = tuple(way for way in question.instance.ways if question.candidates[way.option].alone.id == first.id)
+        return found, (note,) if differs else ()
+    options = tuple(preferred_option if option.id == preferred_option.id else option for option in alone.options)
+    question = question_of(replace(alone, options=options), catalog, today=today)
+    ways = tuple(
+        way for way in question.instance.ways if question.candidates[way.option].alone.id == preferred_option.id
+    )
     if not ways:
         return found, ()
-    only_first = replace(question, instance=replace(question.instance, ways=ways))
-    only = best_plan(only_first, alone, decides, Effort(EFFORT))
-    if only.best is not None:
-        return only, ()
+    only_preferred = replace(question, instance=replace(question.instance, ways=ways))
+    replanned = best_plan(only_preferred, alone, solver_goal, Effort(EFFORT))
+    if replanned.best is not None:
+        return replanned, ()
     if best is None:
-        surest = [plan for plan in (found.unsure, only.unsure) if plan is not None]
+        surest = [plan for plan in (found.unsure, replanned.unsure) if plan is not None]
         return Tried(None, max(surest, key=lambda plan: plan.least_chance, default=None)), ()
     return found, (
-        f"compare recommends {name} for all runs: turns, windows or waits of the plan leave no room for them",
+        f"compare recommends {name} for all runs, but turns, windows or waits in the plan leave no room for them",
     )
 
 
-def _each_faster(plans: Sequence[Chosen]) -> Iterator[Chosen]:
-    """Yield the plans of a front, the cheapest first, whose median is faster than that of all cheaper plans."""
+def _without_slower(plans: Sequence[Chosen]) -> Iterator[Chosen]:
+    """Yield the plans of a front, the cheapest first, whose likely hours are fewer than those of all cheaper plans."""
     least = math.inf
     for plan in plans:
         if plan.plan.hours.value < least:
@@ -171,17 +178,20 @@ def _with_starts(
     return tuple(
         option.model_copy(
             update={
-                "earliest_start_hours": earliest_start(each, catalog, question.calendar, today=today),
-                "quota": each.candidate.quota if each.candidate is not None else None,
+                "earliest_start_hours": earliest_start(estimated, catalog, question.calendar, today=today),
+                "quota": estimated.candidate.quota if estimated.candidate is not None else None,
             }
         )
-        for option, each in zip(document.options, alone.estimated.options, strict=True)
+        for option, estimated in zip(document.options, alone.estimated.options, strict=True)
     )
 
 
-def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
-    """Return the binding limits, and the plan without them."""
+def _nothing(
+    question: PlacementQuestion, alone: Alone, unsure: Chosen | None, catalog: Catalog, *, today: date
+) -> dict[str, object]:
+    """Return the binding limits, and the best plan without them, with its chances to keep them."""
     if unsure is not None:
+        unsure = replace(unsure, plan=replace(unsure.plan, gap=None))  # proven is only that none costs less
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
     asked = question.instance
     without: list[tuple[float, tuple[str, ...], Chosen]] = []
@@ -191,14 +201,29 @@ def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -
         if len(names) == 2 and without:
             break
         late, dear = "deadline" in names, "budget" in names
-        loose = replace(asked, deadline=math.inf if late else asked.deadline, budget=math.inf if dear else asked.budget)
-        nearest = solve(loose, Objective.COST if dear else Objective.TIME, Effort(EFFORT / 3))
-        if nearest is not None:
-            over = nearest.hours / asked.deadline if late else nearest.to_pay / max(asked.budget, 1e-9)
-            without.append((over, names, chosen_plan(question, nearest, alone.limits, alone.budget, asked=loose)))
+        loose = _without(alone, late=late, dear=dear, today=today)
+        objective = Objective.COST if dear else Objective.TIME
+        tried = best_plan(question_of(loose, catalog, today=today), loose, objective, Effort(EFFORT / 3))
+        found = tried.best or tried.unsure
+        if found is not None:
+            nearest = chosen_plan(question, found.solution, alone.limits, alone.budget, asked=found.asked)
+            dearer = nearest.usd_confident / max(asked.budget, 1e-9)
+            over = nearest.plan.hours.value / asked.deadline if late else dearer
+            without.append((over, names, replace(nearest, plan=replace(nearest.plan, gap=found.plan.gap))))
     if without:
         without.sort(key=lambda each: each[0])
         binding = tuple(name for _, names, _ in without for name in names)
         return {"feasible": False, "binding_limits": binding, "nearest_feasible": feasible_plan(without[0][2])}
     codes = tuple(dict.fromkeys(code.value for code in question.left_out)) or ("capacity",)
     return {"feasible": False, "binding_limits": codes}
+
+
+def _without(alone: Alone, *, late: bool, dear: bool, today: date) -> Alone:
+    """Return the options and limits without the deadline (`late`) or without the budget (`dear`)."""
+    update: dict[str, object] = {"deadline": None} if late else {}
+    update |= {"budget_usd": None, "budget_local": None} if dear else {}
+    limits, budget = alone.limits.model_copy(update=update), None if dear else alone.budget
+    options = tuple(
+        with_chances(option, limits, budget=budget, today=today, currency=alone.currency) for option in alone.options
+    )
+    return replace(alone, limits=limits, budget=budget, options=options)

@@ -54,10 +54,10 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
     if (len({lane.opens for lane in placed.lanes}) > 1 and placed.between is None) or hours is None:
         return _counted("which machines are free when")
     opened = placed.earliest_start.value if placed.earliest_start is not None else 0.0
-    late = abs(plan.hours.value - opened - hours.value)
+    delay = abs(plan.hours.value - opened - hours.value)
     usd, unlike_runs = _billed(row).value, limits.groups is not None or limits.successive_halving is not None
     same_bill = not unlike_runs or abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
-    if late <= SAME_END * (opened + hours.value) and same_bill:
+    if delay <= SAME_END * (opened + hours.value) and same_bill:
         return None
     return _counted("how unlike runs share the machines" if unlike_runs else "when each run can begin")
 

@@ -41,7 +41,7 @@ def _option(plan: CampaignPlan, placement: Placement) -> PlayedOption:
         lanes=tuple(
             _lane(plan.start, lane, earliest, launch, losses(lost).total, placement.between) for lane in placement.lanes
         ),
-        asked_at=earliest - mean_wait(placement.queued) if placement.queued is not None else 0.0,
+        ordered_at=earliest - mean_wait(placement.queued) if placement.queued is not None else 0.0,
         wait=wait,
         launch_hours=launch,
         lost=lost,
@@ -52,9 +52,9 @@ def _option(plan: CampaignPlan, placement: Placement) -> PlayedOption:
         usd=placement.usd.value,
         hourly_share=placement.hourly_share,
         price_error=error_beyond_hours(doubted(placement.usd), grown, placement.hourly_share)
-        if placement.cost is None
-        else price_range(placement.cost),
-        cost=placement.cost,
+        if placement.rent is None
+        else price_range(placement.rent),
+        rent=placement.rent,
         payer=placement.payer or "",
         most_hours=math.inf if placement.most_hours is None else placement.most_hours,
         between=placement.between,
@@ -73,10 +73,11 @@ def _lane(
     opens = _hours(start, lane.opens)
     batches = [Batch(runs.runs, max(0.0, runs.hours.value - launch) / total, runs.phase) for runs in lane.runs]
     if between is not None:
-        return PlayedLane(tuple(batches))
+        return PlayedLane(tuple(batches), billed_hours=lane.billed_hours.value)
     closes = math.inf if lane.closes is None else _hours(start, lane.closes)
     most = math.inf if lane.most_hours is None else lane.most_hours
-    return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes, most)
+    opens = opens if opens > earliest + AT_ONCE else 0.0
+    return PlayedLane(tuple(batches), opens, closes, most, lane.billed_hours.value)
 
 
 def _hours(start: datetime, moment: datetime) -> float:

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.cost.cloud.cost_by_hours import price_range
 from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.campaign import closing
 from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
+from planner.decide.campaign.side_by_side import may_vary, most_at_once
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
 from planner.decide.limits import allowed, most_sets
@@ -24,7 +26,7 @@ from planner.model.answer.campaign import LastingCredit
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
-from planner.model.plan.campaign_limits import CampaignLimits
+from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 from planner.model.quantity import Quantity
 from planner.quantity.interval import doubted
 
@@ -122,7 +124,8 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
     """Return the instance with pessimistic hours and costs.
 
     Hours and waits stay below the new values with the chance `hours`, costs with the chance `usd`. None keeps the
-    likely values; without `hours`, blocks and allocations hold the likely hours too.
+    likely values; without `hours`, blocks and allocations hold the likely hours too. With `hours`, terms are paid for
+    the longer hours, so that only their price is left to the costs.
     """
     asked = question.instance
     if hours is None:
@@ -133,7 +136,10 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
     if usd is not None:
         options = zip(asked.options, question.candidates, strict=True)
-        surely = tuple(replace(option, cost_factor=_cost_factor(candidate, usd)) for option, candidate in options)
+        surely = tuple(
+            replace(option, cost_factor=_cost_factor(candidate, usd, of_price=hours is not None))
+            for option, candidate in options
+        )
         asked = replace(asked, options=surely, credits=dict(question.sure_credits))
     return asked
 
@@ -145,8 +151,8 @@ def _as_likely(question: PlacementQuestion, way: Way) -> Way:
 
 def _longer(question: PlacementQuestion, way: Way, chance: float) -> Way:
     work, candidate = question.groups[way.group].work, question.candidates[way.option]
-    hours = way.hours * candidate.longer(work, chance)
-    return replace(way, hours=hours, billed_hours=candidate.billed_hours(work, chance))
+    longer = candidate.longer(work, chance)
+    return replace(way, hours=way.hours * longer, billed_hours=candidate.costs[work].billed.value * longer)
 
 
 def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
@@ -155,9 +161,14 @@ def _later(bin_: Bin, wait: Quantity | None, chance: float) -> Bin:
     return replace(bin_, opens=max(bin_.opens, stays_under(doubted(wait), chance)))
 
 
-def _cost_factor(candidate: PlacementCandidate, chance: float) -> float:
-    """Return the factor from the option's likely cost before credits to the cost that it stays below with a chance."""
-    option = candidate.alone
+def _cost_factor(candidate: PlacementCandidate, chance: float, *, of_price: bool) -> float:
+    """Return the factor from the option's likely cost before credits to the cost that it stays below with a chance.
+
+    With `of_price` that of a term comes from its price alone.
+    """
+    option, rent = candidate.alone, candidate.alone.cost_by_hours
+    if of_price and rent is not None and any(costs.lane_usd_per_hour > 0 for costs in candidate.costs.values()):
+        return stays_under(price_range(rent), chance)
     owed = option.owed_usd or option.usd_marginal
     assert owed is not None, "its cost is known"
     if owed.value <= 0 or candidate.before_credits.usd is None:
@@ -177,6 +188,8 @@ def _spans(
     ends = closing(candidate.estimated, calendar)
     closes = min(math.inf if ends is None else ends, candidate.planned_until, opens + held_hours(candidate.estimated))
     wanted = max(option.at_once, terms.quota or 1) if limits.at_once is None else option.at_once
+    if (limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour) and may_vary(candidate.estimated, limits):
+        wanted = max(wanted, most_at_once(candidate.estimated, option, limits))
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=machine.nodes, wanted=wanted)
     known = [count for count in (terms.quota, terms.site_machines) if count is not None]
     turns = taken_nodes(machine.taken, calendar)

@@ -14,8 +14,8 @@ from planner.decide.placement.instance import (
 from planner.decide.placement.question import PlacementQuestion
 
 
-def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
-    """Return equal runs on an option, shared over its sets of machines as in its row of `compare`.
+def as_its_row(question: PlacementQuestion, option: int, *, most: float = math.inf) -> Solution | None:
+    """Return equal runs on an option, shared over its sets of machines as in its row of `compare`, or over `most`.
 
     None if runs differ, or if one window does not hold all sets. Each set has the block of the row.
     """
@@ -25,7 +25,7 @@ def as_its_row(question: PlacementQuestion, option: int) -> Solution | None:
     if len(instance.groups) != 1 or len({(bin_.opens, bin_.closes) for bin_ in bins}) != 1:
         return None
     runs = instance.groups[0].runs
-    sets = min(runs, row.at_once)
+    sets = int(min(runs, row.at_once, most))
     slots = [(number, lane) for number, bin_ in zip(ways, bins, strict=True) for lane in range(min(sets, bin_.lanes))]
     if len(slots) < sets:
         return None

@@ -8,6 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
+from planner.decide.placement.better import best_of, weighed
 from planner.decide.placement.chosen import Chosen, chosen_plan, keeps_each
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import (
@@ -37,13 +38,13 @@ PLAYED = 0.005
 """Effort of playing one plan on the samples."""
 MOST_MOVES = 40
 """Plans with moved runs that are played in all."""
+MOST_SETS = 4
+"""Most sets of machines over which the runs of an option with a term are shared where its row takes more."""
 MOST_NEAR = 400
 """Moves up to which a plan's neighbours are listed: that takes at most about 0.1 seconds."""
 ABOVE = (0.6, 0.7, 0.8, 0.9, 0.95, 0.98, MOST_CONFIDENCE)
 """Levels of which those above the confidence are tried too. A surer plan may cost less at the confidence."""
 SAME_USD, SAME_HOURS = 0.01, 1 / 60
-CHEAPER = 1 - 1e-6
-"""Factor by which a plan must be better to replace one that was found earlier."""
 
 
 class Tried(NamedTuple):
@@ -70,12 +71,6 @@ def best_plan(question: PlacementQuestion, alone: Alone, objective: Objective, e
     return _Search(question, alone, objective, effort).tried()
 
 
-def weighed(plan: Chosen, alone: Alone, objective: Objective) -> tuple[float, float]:
-    """Return what plans are compared by, least first: cost at the confidence, with waiting, and likely hours."""
-    usd, hours = plan.ranking_usd(alone.limits), plan.plan.hours.value
-    return (hours, usd) if objective is Objective.TIME else (usd, hours)
-
-
 @dataclass
 class _Search:
     """Plans by the level at which the solver proposed them."""
@@ -86,7 +81,7 @@ class _Search:
     effort: Effort
     found: dict[Level, Found | None] = field(default_factory=dict)
     moved: list[Found] = field(default_factory=list)
-    """Plans with runs that were moved, and plans that end before credits expire."""
+    """Plans with moved runs, plans that end before credits expire, and plans that fill their terms."""
     stopped: SolverStoppedError | None = None
 
     def tried(self) -> Tried:
@@ -99,6 +94,7 @@ class _Search:
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
             self._use_all_credits(confidence)
+            self._fill_terms()
             self._move(confidence)
         plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
         unsure = max(
@@ -136,6 +132,21 @@ class _Search:
         open_again = tuple(replace(bin_, closes=closes[bin_.origin]) for bin_ in made.bins)
         solution = replace(found.solution, instance=replace(made, bins=open_again, credits=asked.credits))
         return Found(solution, self._chosen(solution, asked))
+
+    def _fill_terms(self) -> None:
+        """Propose all runs on fewer sets of machines than an option's row takes, whose terms they fill better."""
+        asked = self.question.instance
+        for number in sorted({way.option for way in asked.ways if asked.bins[way.bin].by_term}):
+            for sets in range(1, min(MOST_SETS + 1, self.question.candidates[number].alone.at_once)):
+                solution = None if self.effort.spent else as_its_row(self.question, number, most=sets)
+                if solution is not None and self._holds_likely(solution):
+                    self.effort.spend(PLAYED)
+                    self.moved.append(Found(solution, self._chosen(solution, asked)))
+
+    def _holds_likely(self, solution: Solution) -> bool:
+        """Return whether a plan keeps the limits at the likely hours and costs, as all plans of the solver do."""
+        asked = self.question.instance
+        return solution.hours <= asked.deadline * (1 + TOLERANCE) and in_budget(asked, solution.placed)
 
     def _known(self) -> list[Found]:
         return [*filter(None, self.found.values()), *self.moved]
@@ -182,18 +193,13 @@ class _Search:
 
     def _best(self, kept: list[Chosen]) -> Chosen | None:
         """Return the best of the plans; the best row with all runs in its place if it is no worse."""
-        best: Chosen | None = None
-        values: tuple[float, float] = (math.inf, math.inf)
-        for plan in kept:
-            value = weighed(plan, self.alone, self.objective)
-            if best is None or _is_less(value, values):
-                best, values = plan, value
+        best = best_of(kept, self.alone, self.objective)
         if best is not None and best.row is not None:
             return best
         row = self._best_row()
-        if row is not None and (best is None or not _is_less(values, weighed(row, self.alone, self.objective))):
-            return row
-        return best
+        if row is None or best is None:
+            return row or best
+        return row if best_of([row, best], self.alone, self.objective) is row else best
 
     def _best_row(self) -> Chosen | None:
         """Return the plan of the best option that keeps the limits as its row in `compare` does; None if none does."""
@@ -248,28 +254,28 @@ class _Search:
         self.found[level] = found
         return found
 
-    def _still_best(self, asked: Instance, looser: list[Level]) -> Found | None:
+    def _still_best(self, instance: Instance, looser: list[Level]) -> Found | None:
         """Return the cheapest plan of looser levels, if it keeps the limits of this level at the same cost."""
-        if self.objective is Objective.TIME or asked.waiting_usd_per_hour:
+        if self.objective is Objective.TIME or instance.waiting_usd_per_hour:
             return None
         for other in reversed(looser):
             known = self.found[other]
-            if known is not None and _holds(with_values(known.solution, asked), known.solution):
+            if known is not None and _holds(with_values(known.solution, instance), known.solution):
                 return known
         return None
 
-    def _solved(self, asked: Instance) -> Found | None:
+    def _solved(self, instance: Instance) -> Found | None:
         try:
-            solution = solve(asked, self.objective, self.effort.at_least(LEAST_EFFORT))
+            solution = solve(instance, self.objective, self.effort.at_least(LEAST_EFFORT))
         except SolverStoppedError as error:
             self.stopped = error
             return None
         if solution is None:
             return None
-        return Found(solution, self._chosen(solution, asked))
+        return Found(solution, self._chosen(solution, instance))
 
-    def _chosen(self, solution: Solution, asked: Instance) -> Chosen:
-        return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=asked)
+    def _chosen(self, solution: Solution, instance: Instance) -> Chosen:
+        return chosen_plan(self.question, solution, self.alone.limits, self.alone.budget, asked=instance)
 
 
 def _holds(instance: Instance, known: Solution) -> bool:
@@ -279,13 +285,6 @@ def _holds(instance: Instance, known: Solution) -> bool:
         return False
     as_cheap = moved.to_pay <= known.to_pay + SAME_USD
     return as_cheap and in_budget(instance, known.placed) and in_allocations(instance, known.placed)
-
-
-def _is_less(value: tuple[float, float], than: tuple[float, float]) -> bool:
-    """Return whether the first number is less; if both are equal, the second."""
-    if value[0] < than[0] * CHEAPER:
-        return True
-    return value[0] * CHEAPER <= than[0] and value[1] < than[1] * CHEAPER
 
 
 def _as_good(plan: Chosen, likely: Chosen) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from planner.decide.placement.chosen import Chosen
+    from planner.decide.recommend.mix import Mixes
 
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
@@ -42,26 +43,28 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
     if not may_mix(alone):
         return _with_sooner(_compared(plan, catalog, alone, today=today), alone, catalog, today=today)
-    from planner.decide.recommend.mix import best_mix, mix_beyond_budget, with_mix
+    from planner.decide.recommend.mix import mixes_of, with_mix
 
-    mix = best_mix(alone, catalog, today=today)
-    kept = mix if mix is not None and mix.kept else None
-    dear = mix_beyond_budget(plan, alone, catalog, today=today) if mix is None else None
-    document = _compared(plan, catalog, alone, today=today, mix=kept, dear_mix=dear)
-    if mix is None:
+    mixes = mixes_of(plan, alone, catalog, today=today)
+    document = _compared(plan, catalog, alone, today=today, mixes=mixes)
+    if mixes.best is None:
         return _with_sooner(document, alone, catalog, today=today)
-    return with_mix(document, mix, alone.limits)
+    return with_mix(document, mixes.best, alone.limits)
 
 
 def _with_sooner(document: ComparisonDocument, alone: Alone, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Return the answer with a first note on twice as many trainings at once, if that ends sooner and costs no more."""
-    options = zip(alone.estimated.options, alone.options, strict=True)
-    first = next((pair for pair in options if pair[1].id == document.recommended), None)
-    sooner = twice_at_once(*first, alone, catalog, today=today) if first is not None else None
-    if sooner is None or not is_feasible(sooner):
-        return document
-    note = f"sooner for about the same cost: {Phrases(alone.limits, alone.currency).short(sooner)}"
-    return document.model_copy(update={"notes": (note.removesuffix("."), *document.notes)})
+    notes = (*sooner_notes(document.recommended, alone, catalog, today=today), *document.notes)
+    return document.model_copy(update={"notes": notes})
+
+
+def sooner_notes(option: str | None, alone: Alone, catalog: Catalog, *, today: date) -> Iterator[str]:
+    """Yield what twice as many trainings at once on the advised option bring, if they end sooner and cost no more."""
+    pairs = zip(alone.estimated.options, alone.options, strict=True)
+    advised = next((pair for pair in pairs if pair[1].id == option), None)
+    sooner = twice_at_once(*advised, alone, catalog, today=today) if advised is not None else None
+    if sooner is not None and is_feasible(sooner):
+        short = Phrases(alone.limits, alone.currency).short(sooner)
+        yield f"sooner for about the same cost: {short.removesuffix('.')}"
 
 
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
@@ -71,12 +74,11 @@ def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
 
 
 def _compared(
-    plan: Plan, catalog: Catalog, alone: Alone, *, today: date, mix: Chosen | None = None,
-    dear_mix: Chosen | None = None,
-) -> ComparisonDocument:  # fmt: skip
+    plan: Plan, catalog: Catalog, alone: Alone, *, today: date, mixes: Mixes | None = None
+) -> ComparisonDocument:
     """Compare the options; if the first one divides the network, compare also with all networks undivided."""
     campaign = campaign_document(plan, alone)
-    document = compare(campaign, alone.limits, today=today, mix=mix, dear_mix=dear_mix)
+    document = compare(campaign, alone.limits, today=today, mixes=mixes)
     first = next((estimate for estimate in alone.estimated.options if estimate.option.id == document.recommended), None)
     if first is None or first.speed is None or first.speed.whole is None:
         return document
@@ -89,4 +91,4 @@ def _compared(
         paced = [Paced(replace(pace.candidate, position=place), pace.speed) for place, pace in enumerate(paced)]
     estimated = estimate_options(plan, catalog, today=today, paced=paced)
     left_whole = campaign_document(plan, each_alone(plan, catalog, today=today, estimated=estimated))
-    return compare(campaign, alone.limits, today=today, left_whole=left_whole, mix=mix)
+    return compare(campaign, alone.limits, today=today, left_whole=left_whole, mixes=mixes)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from planner.decide.campaign.chances import hours_to, ranking_usd
+from planner.decide.options.part_notes import quote_notes
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.recommend.headline import SOONER, Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request
@@ -18,6 +19,7 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked
 from planner.decide.recommend.row_notes import block_note, is_sold_as_block, rule_notes, term_note, waiting_note
 from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
+from planner.decide.recommend.sooner_mix import sooner_mix_note
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
@@ -28,7 +30,7 @@ from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import CampaignLimits
 
 if TYPE_CHECKING:
-    from planner.decide.placement.chosen import Chosen
+    from planner.decide.recommend.mix import Mixes
 
 Rule = Callable[[Sequence[CampaignOption]], list[CampaignOption]]
 """Puts options in order, the recommended one first."""
@@ -42,15 +44,15 @@ def compare(
     *,
     today: date,
     left_whole: CampaignDocument | None = None,
-    mix: Chosen | None = None,
-    dear_mix: Chosen | None = None,
+    mixes: Mixes | None = None,
 ) -> ComparisonDocument:
     """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
 
     The options carry their chances already (`planner/decide/campaign/chances.py`). `left_whole`: the same options with
-    networks that no trainer divides; what would be recommended then is said where it is another. `mix`: the one that is
-    recommended in place of a single option, which notes are about. `dear_mix`: the cheapest if all break the budget.
+    networks that no trainer divides; what would be recommended then is said where it is another. Notes are about the
+    mix that is recommended in place of a single option.
     """
+    mix = None if mixes is None else mixes.recommended
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
     unpriced = [option for option in campaign.options if ReasonCode.NO_PRICE in option.why_not_codes]
@@ -67,6 +69,7 @@ def compare(
             choice = replace(choice, left_whole=undivided)
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
+        dear_mix = None if mixes is None else mixes.beyond_budget
         sentences = without_recommendation(
             nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0, dear_mix=dear_mix
         )
@@ -77,13 +80,18 @@ def compare(
     term = term_note(alone, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
     takes_part = recommended is not None and (mix is None or recommended.id in mix.options)
+    alike = [recommended] if recommended is not None else []
+    parts = alike if mix is None else [option for option in order if option.id in mix.options]
+    sooner = sooner_mix_note(None if mixes is None else mixes.rejected, alone, phrases)
     notes = (
+        *quote_notes(parts, start=limits.start),
+        *filter(None, [sooner]),
         *_instead(recommended if takes_part else None, second, phrases),
         *surer_than(alone, order, limits, today=today),
         *rule_notes(alone, order, phrases),
         *filter(None, (waits, sold, term)),
         *campaign.notes,
-        *filter(None, [rollout_note(campaign.options if recommended is None else [recommended])]),
+        *filter(None, [rollout_note(alike or campaign.options)]),
     )
     front = pareto_front(campaign.options)
     apart = ranges_apart(campaign.options, limits, today=today)

@@ -11,9 +11,10 @@ from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.bought_hours import AFTER_TERM
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.chances import ranking_usd
+from planner.decide.options.part_notes import may_not_fit
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
-from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of
+from planner.decide.recommend.wording import confidence_text, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan_option import OWN_LOG
@@ -55,9 +56,9 @@ class Choice:
 def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sentences: the advice first, then the most important facts; each has at most twenty words.
 
-    Order of the facts: an owned machine that costs less, doubts about the evidence or the memory, the best option
-    without dividing the network, the firm option beside a spot one, the measured one beside a modelled one, an old
-    price, a fit that was not checked, the resale value of a purchase, a faster option, a purchase that was not taken.
+    Order of the facts: doubts about the memory, an owned machine that costs less, doubts about the evidence, the best
+    option without dividing the network, the firm option beside a spot one, the measured one beside a modelled one, an
+    old price, a fit that was not checked, the resale value of a purchase, a faster option, a purchase not taken.
     """
     beside = [*_beside(choice, phrases, today), *extra]
     return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])
@@ -73,11 +74,11 @@ def _deed(option: CampaignOption, phrases: Phrases) -> str:
 def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield the facts beside the advice, the most important first."""
     option = choice.recommended
+    if may_not_fit(option):
+        yield f"It fits its memory with {percent_text(option.fit_chance or 0.0)}: try a step first."
     if choice.owned is not None:
         yield f"Cheaper, and already yours: {phrases.short(choice.owned)}"
     yield from _of_its_speed(option)
-    if may_not_fit(option):
-        yield f"It fits its memory with {percent_text(option.fit_chance or 0.0)}: try a step first."
     if choice.left_whole is not None and choice.left_whole.id != option.id:
         yield f"Without dividing the network: {phrases.short(choice.left_whole)}"
     if choice.firm is not None:

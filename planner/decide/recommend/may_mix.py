@@ -10,11 +10,12 @@ from planner.model.plan.campaign_limits import Prefer
 
 
 def may_mix(alone: Alone) -> bool:
-    """Return whether a mix could be better: several runs, and an option whose run costs less than the best one's mean.
+    """Return whether a mix could be better: several runs, and an option whose run costs less than the best one's may.
 
-    If every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper. It may still
-    save waiting that costs money, end before credits or a low price do, or buy a shorter block or a term for fewer
-    machines, whose cost falls in steps.
+    If every run elsewhere likely costs more than one on the cheapest option costs at the confidence, dividing them
+    makes nothing cheaper. Below that it may, because the errors of two options partly cancel. A mix may also save
+    waiting that costs money, end before credits or a low price do, or buy a shorter block or a term for fewer machines,
+    whose cost falls in steps.
     """
     limits, options = alone.limits, alone.options
     if limits.mix == "never" or limits.runs < 2 or len(options) < 2:
@@ -25,9 +26,8 @@ def may_mix(alone: Alone) -> bool:
     if any(option.cost_by_hours is not None or is_paid_ahead(option) for option in options):
         return True
     best = min(able, key=ranking_usd)
-    assert best.payable_usd is not None, "it is one of these"
-    mean = best.payable_usd.value / limits.runs
-    return any(_least_of_a_run(option, limits.runs) < mean for option in options if option is not best)
+    most = ranking_usd(best) / limits.runs
+    return any(_least_of_a_run(option, limits.runs) < most for option in options if option is not best)
 
 
 def _least_of_a_run(option: CampaignOption, runs: int) -> float:

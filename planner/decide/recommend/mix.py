@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.chances import hours_to, ranking_usd
+from planner.decide.options.part_notes import may_not_fit
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.feasible_plan import feasible_plan, plan_notes
@@ -19,7 +21,8 @@ from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked
-from planner.decide.recommend.wording import confidence_text, kept_and_asked, may_not_fit, name_of
+from planner.decide.recommend.sooner_mix import RejectedMix
+from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -33,6 +36,35 @@ WORTH_MIXING = 0.05
 """Share by which a mix must be better than the best option alone, because two machines are more work."""
 
 
+class Mixes(NamedTuple):
+    """The mixes that an answer names; each is None if there is none."""
+
+    best: Chosen | None
+    """The mix that is recommended, or the surest one if nothing keeps the limits (`best_mix`)."""
+    beyond_budget: Chosen | None
+    """The mix that keeps the deadline for the least if nothing keeps the budget (`mix_beyond_budget`)."""
+    rejected: RejectedMix | None
+    """A mix that is better than every option alone, but not by enough."""
+
+    @property
+    def recommended(self) -> Chosen | None:
+        """Return the best mix if it keeps the limits."""
+        return self.best if self.best is not None and self.best.kept else None
+
+
+def mixes_of(plan: Plan, alone: Alone, catalog: Catalog, *, today: date) -> Mixes:
+    """Return the mixes that the answer to a plan names, from one search."""
+    found = _found_mix(alone, catalog, today=today)
+    best = _beating(found, alone, today=today)
+    if best is not None:
+        return Mixes(best, None, None)
+    beyond, rejected = mix_beyond_budget(plan, alone, catalog, today=today), None
+    if found is not None and found.kept and _is_better(found, alone, today=today):
+        why = _why_not(found, alone, today=today)
+        rejected = None if why is None else RejectedMix(found, why)
+    return Mixes(None, beyond, rejected)
+
+
 def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     """Return the mix that beats every option alone; None if there is none, or the solver found none.
 
@@ -41,15 +73,24 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     option and cost 5 % less. Without a deadline it must not be over five times slower. If neither an option nor a mix
     keeps the limits, it is the mix with the best chance, if that is at least even and 5 % above that of every option.
     """
+    return _beating(_found_mix(alone, catalog, today=today), alone, today=today)
+
+
+def _found_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
+    """Return the best plan that the solver finds if it is a mix; None if it is not, or if no mix can be better."""
     if not may_mix(alone):
         return None
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
     chosen = surest_plan(alone, catalog, objective, today=today, effort=Effort(EFFORT))
-    if chosen is None or len(chosen.plan.placements) < 2:
+    return chosen if chosen is not None and len(chosen.plan.placements) > 1 else None
+
+
+def _beating(found: Chosen | None, alone: Alone, *, today: date) -> Chosen | None:
+    """Return the mix if it beats every option alone; else None."""
+    if found is None:
         return None
-    if not chosen.kept:
-        return chosen if _is_surer(chosen, alone) else None
-    return chosen if _why_not(chosen, alone, today=today) is None else None
+    beats = _why_not(found, alone, today=today) is None if found.kept else _is_surer(found, alone)
+    return found if beats else None
 
 
 def mix_beyond_budget(plan: Plan, alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
@@ -74,7 +115,7 @@ def preferred(alone: Alone, *, today: date) -> Preferred | None:
         order[0],
         is_feasible(order[0]),
         beaten_by=lambda mix: _is_better(mix, alone, today=today),
-        against=lambda mix: _why_not(mix, alone, today=today),
+        why_not=lambda mix: _why_not(mix, alone, today=today),
     )
 
 
@@ -129,7 +170,10 @@ def _why_not(chosen: Chosen, alone: Alone, *, today: date) -> str | None:
     if not _is_better(chosen, alone, today=today, by=WORTH_MIXING):
         if by_time:
             return "a mix must end 5 % sooner, or cost 5 % less and end no later"
-        less = 1 - chosen.ranking_usd(alone.limits) / min(map(ranking_usd, able))
+        alone_usd = min(map(ranking_usd, able))
+        if alone_usd <= 0:
+            return "an option alone costs nothing"
+        less = 1 - chosen.ranking_usd(limits) / alone_usd
         return f"a mix must cost 5 % less; this one costs {100 * less:.2g} % less"
     cheapest = min(able, key=ranking_usd)
     if not by_time and limits.deadline is None and chosen.plan.hours.value > TOO_SLOW * hours_of(cheapest):
@@ -150,7 +194,8 @@ def _sentences(
 ) -> Iterator[str]:
     """Yield what to do, how many trainings each option does, what is doubtful, and the best option alone.
 
-    Each is at most twenty words. The option alone comes before the doubts if it is cheaper than the mix.
+    Each is at most twenty words. The option alone comes before the other doubts if it is cheaper than the mix. The
+    number of trainings at once that a row lists may break limits that another number keeps.
     """
     placements = chosen.plan.placements
     sure = confidence_text(phrases.limits.confidence)
@@ -159,20 +204,21 @@ def _sentences(
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
     yield _shares([(placed.runs, placed.name) for placed in placements])
     cheaper = best is not None and best.usd_confident is not None and best.usd_confident < chosen.usd_confident
+    tight = min(filter(may_not_fit, placed), key=lambda option: option.fit_chance or 0.0, default=None)
+    if tight is not None:
+        fits = f"{name_of(tight)} fits its memory with {percent_text(tight.fit_chance or 0.0)}"
+        yield f"{fits[0].upper()}{fits[1:]}: try a step first."
     if best is not None and cheaper:
         yield f"Alone and cheaper: {phrases.short(best)}"
     doubtful = [placed.name for placed in placements if placed.doubtful]
     stale = [placed for placed in placements if placed.price_stale]
     if doubtful:
         yield f"But the measurement of {doubtful[0]} is doubtful: planner explain says why."
-    tight = min(filter(may_not_fit, placed), key=lambda option: option.fit_chance or 0.0, default=None)
-    if tight is not None:
-        yield f"{name_of(tight)} fits its memory with {percent_text(tight.fit_chance or 0.0)}: try a step first."
     if stale:
         prices = f"The price of {stale[0].name} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
         yield f"{prices} out of date: {renewal(*(placed.price_refreshed for placed in stale))} first."
     if not cheaper:
-        yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
+        yield f"Alone: {phrases.short(best)}" if best is not None else "As listed, no option alone keeps the limits."
 
 
 def _shares(shares: Sequence[tuple[int, str]]) -> str:

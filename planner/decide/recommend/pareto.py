@@ -18,11 +18,16 @@ def is_priced(option: CampaignOption) -> bool:
 
 
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
-    """Return the hours from the campaign's start until it is done, and the dollars still to pay."""
+    """Return the hours from the campaign's start until it is done, and its likely cost."""
     assert option.campaign_hours is not None
-    owed = option.payable_usd
-    assert owed is not None
-    return option.wait_hours + option.campaign_hours.value, owed.value
+    return option.wait_hours + option.campaign_hours.value, likely_usd(option)
+
+
+def likely_usd(option: CampaignOption) -> float:
+    """Return the likely cost in USD: what is still to pay, less the resale value of a purchase that is sold."""
+    owed, back = option.payable_usd, option.taken_off_usd
+    assert owed is not None, "its cost is known"
+    return max(0.0, owed.value - (back.value if back is not None else 0.0))
 
 
 def dominates(option: CampaignOption, other: CampaignOption) -> bool:

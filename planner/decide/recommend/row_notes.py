@@ -50,9 +50,11 @@ def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | No
 
 
 def _kept_with(option: CampaignOption, hurry: Hurry, phrases: Phrases) -> str:
-    """Return the cost with several at once, or what becomes likely and whether that is less than the plan asks for."""
+    """Return what several at once cost, when they are done, or how likely they keep a limit with less than asked."""
     if hurry is Hurry.COST:
         return phrases.at_most(option)
+    if hurry is Hurry.TIME:
+        return phrases.done(option) or phrases.at_most(option)
     confidence = phrases.limits.confidence
     what, chance = {
         Hurry.DEADLINE: ("in time", option.chance_deadline),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.decide.limits import refusals
-from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
+from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known, likely_usd
 from planner.decide.recommend.phrases import Phrases
-from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
+from planner.decide.recommend.rank import hours_of, is_comparable, is_feasible, is_firm, keeps_limits
 from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
@@ -100,7 +100,7 @@ def _missed(option: CampaignOption, phrases: Phrases) -> tuple[Reason, ...]:
 
 def _dominated(option: CampaignOption, better: CampaignOption, phrases: Phrases) -> Reason:
     (hours, usd), (better_hours, better_usd) = hours_and_usd(option), hours_and_usd(better)
-    time = _compared(hours, better_hours, duration_text, "slower")
+    time = _timed(option, better)
     money = _compared(usd, better_usd, phrases.full, "more expensive")
     figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
     text = f"{name_of(better)} is better in both: {time}, {money}"
@@ -114,7 +114,7 @@ def _dominated(option: CampaignOption, better: CampaignOption, phrases: Phrases)
 
 def _not_preferred(option: CampaignOption, recommended: CampaignOption, phrases: Phrases) -> Reason:
     """Return how the option compares with the recommended one; one of both may have no known time."""
-    usd, best_usd = _usd(option), _usd(recommended)
+    usd, best_usd = likely_usd(option), likely_usd(recommended)
     money = _compared(usd, best_usd, phrases.full, "more expensive")
     figures = {"campaign_usd": usd, "recommended_usd": best_usd}
     best = name_of(recommended)
@@ -122,8 +122,8 @@ def _not_preferred(option: CampaignOption, recommended: CampaignOption, phrases:
         whose = "its" if option.campaign_hours is None else "whose"
         text = f"{money} {'as' if usd == best_usd else 'than'} {best}, {whose} time is not known"
     else:
-        hours, best_hours = option.campaign_hours.value, recommended.campaign_hours.value
-        time = _compared(hours, best_hours, duration_text, "slower")
+        hours, best_hours = hours_of(option), hours_of(recommended)
+        time = _timed(option, recommended)
         text = f"{time}, {money} than {best}"
         if hours == best_hours:
             text = f"as fast as {best}, {money}"
@@ -133,14 +133,14 @@ def _not_preferred(option: CampaignOption, recommended: CampaignOption, phrases:
     return Reason(code=ReasonCode.NOT_PREFERRED, text=text, figures=figures)
 
 
-def _usd(option: CampaignOption) -> float:
-    owed = option.payable_usd
-    assert owed is not None, "it is feasible"
-    return owed.value
+def _timed(option: CampaignOption, other: CampaignOption) -> str:
+    """Compare the hours from the campaign's start until both are done, and say so if one has to be waited for."""
+    waits = ", with the wait" if option.wait_hours or other.wait_hours else ""
+    return _compared(hours_of(option), hours_of(other), duration_text, "slower", waits)
 
 
-def _compared(value: float, other: float, write: Callable[[float], str], worse: str) -> str:
+def _compared(value: float, other: float, write: Callable[[float], str], worse: str, said: str = "") -> str:
     better = {"slower": "faster", "more expensive": "cheaper"}[worse]
     if value == other:
         return {"slower": "as fast", "more expensive": "at the same cost"}[worse]
-    return f"{worse if value > other else better} ({write(value)} against {write(other)})"
+    return f"{worse if value > other else better} ({write(value)} against {write(other)}{said})"

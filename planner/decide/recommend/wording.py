@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
-from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
+from planner.model.answer.option_estimate import CampaignOption
 from planner.text.number_text import percent_text
 
-SURELY_FITS = 0.945
-"""Chance to fit from which on it is not mentioned: 95 % as written."""
 TWICE = 2.0
 """Ratio from which on it is written as a factor, not as a percentage."""
 
@@ -107,11 +105,6 @@ def shares_apart(share: float, other: float) -> tuple[str, str]:
         if written != beside:
             return written, beside
     return share_text(share), share_text(other)
-
-
-def may_not_fit(option: OptionEstimate) -> bool:
-    """Return whether its chance to fit is too low to be taken for granted."""
-    return bool(option.fits) and option.fit_chance is not None and option.fit_chance < SURELY_FITS
 
 
 def with_reason(name: str, reason: str) -> str:

@@ -10,10 +10,10 @@ from planner.model.base import Frozen
 
 
 class Severity(StrEnum):
-    """Weight of a finding. The heaviest finding decides the verdict."""
+    """Severity of a finding. The most severe finding decides the verdict."""
 
     IMPOSSIBLE = "impossible"
-    """It cannot be true as stated: an input or the figure itself is wrong."""
+    """The run or claim cannot be true as stated: an input or the figure itself is wrong."""
     DOUBTFUL = "doubtful"
     OPEN = "open"
     """A fact is missing, so nothing can be concluded."""
@@ -27,7 +27,7 @@ class AuditVerdict(StrEnum):
     DOUBTFUL = "doubtful"
     IMPOSSIBLE = "impossible"
     UNDECIDABLE = "undecidable"
-    """Too little is known of the claim or run to check anything."""
+    """Too little is known about the claim or run to check anything."""
 
 
 class ComparisonVerdict(StrEnum):
@@ -48,7 +48,7 @@ class Evidence(Frozen):
 
 
 class Finding(Frozen):
-    """One finding. `code` is stable (docs/audit.md), the sentence is not."""
+    """One finding. `code` is stable (docs/audit.md); the sentence `says` may change."""
 
     code: str
     severity: Severity
@@ -57,8 +57,8 @@ class Finding(Frozen):
     fix: str = ""
 
 
-class Surviving(Frozen):
-    """An explanation that would make an impossible run true, and the cheapest run that tests it."""
+class PossibleExplanation(Frozen):
+    """Explanation with which an impossible run would be possible, and the cheapest run that tests it."""
 
     code: str
     says: str
@@ -71,7 +71,7 @@ class RunAudit(Frozen):
     id: str
     verdict: AuditVerdict
     findings: tuple[Finding, ...]
-    explanations: tuple[Surviving, ...] = ()
+    explanations: tuple[PossibleExplanation, ...] = ()
 
 
 class ComparisonAudit(Frozen):
@@ -80,7 +80,7 @@ class ComparisonAudit(Frozen):
     verdict: ComparisonVerdict
     findings: tuple[Finding, ...]
     rerun: tuple[str, ...]
-    """Command lines."""
+    """Commands that repeat runs so that they can be compared."""
 
 
 class ClaimAudit(Frozen):
@@ -102,7 +102,7 @@ class AuditDocument(Frozen):
 
 
 def verdict_of(findings: Sequence[Finding], *, checked: bool = True) -> AuditVerdict:
-    """Return the verdict of the heaviest finding; without findings, credible if anything was `checked`."""
+    """Return the verdict of the most severe finding; without findings, credible if anything was `checked`."""
     severities = {finding.severity for finding in findings}
     if Severity.IMPOSSIBLE in severities:
         return AuditVerdict.IMPOSSIBLE

@@ -72,7 +72,7 @@ class Bill(Frozen):
     usable_hours: float | None = None
     """Hours that each set of machines can be used in the block that is bought for it; null if no block is bought."""
     credits: tuple[CreditUsed, ...] = ()
-    """Credits of the price book, if that was asked for. They lower the remaining payment, and no total."""
+    """Credits of the price book, with --with-price-book. They lower the remaining payment, and no total."""
     usd_to_pay: float | None = None
     """Remaining payment: `usd_total` minus the credits; null without any."""
     local_total: LocalAmount | None

@@ -40,15 +40,17 @@ class LastingCredit(Frozen):
 
 
 class CostByHours(Frozen):
-    """Cost of a term, which rises only when the work outlasts it, and of credits, which stop paying when they expire.
+    """Rent of a set of machines, which of a term rises only when the work outlasts it, and credits, which expire.
 
-    Between two points the cost is interpolated linearly.
+    Between two points the rent is interpolated linearly.
     """
 
     hours: tuple[float, ...]
-    """Hours of the campaign, in rising order."""
+    """Billed hours of one set of machines, in rising order."""
     usd: tuple[float, ...]
-    """Bills for these hours, at the most likely price."""
+    """Rents of one set for these hours, at the most likely price."""
+    run_hours: float = 0.0
+    """Likely billed hours of a mean training; 0 if the rent does not grow with the hours."""
     least_factor: float
     most_factor: float
     """Factors of the 90 % range of the bill besides its hours, mainly from its price."""

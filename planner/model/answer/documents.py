@@ -31,7 +31,7 @@ class EstimateDocument(Frozen):
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
-    """Notes on all options alike, such as how samples were counted."""
+    """Notes on all options, such as how samples were counted."""
     options: tuple[OptionEstimate, ...]
 
 
@@ -54,7 +54,7 @@ class PlacedRuns(Frozen):
 
 
 class FeasiblePlan(Frozen):
-    """A plan: a mix of options, a point of the Pareto front, or one that keeps fewer limits than asked for."""
+    """A plan: a mix of options, a point of the Pareto front, or one that keeps only some of the limits."""
 
     campaign_usd: Quantity
     campaign_hours: Quantity
@@ -99,7 +99,7 @@ class CampaignDocument(Frozen):
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
-    """Notes on all options alike, such as how samples were counted."""
+    """Notes on all options, such as how samples were counted."""
     runs: int
     feasible: bool | None = None
     """True if a plan keeps the limits; null in an answer stored before 0.2.0."""
@@ -142,7 +142,7 @@ class ComparisonDocument(Frozen):
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
-    """Notes on all options alike, such as how samples were counted."""
+    """Notes on all options, such as how samples were counted."""
     runs: int
     deadline: date | None
     deadline_hours: float | None

@@ -18,7 +18,7 @@ from planner.model.network.workload import Checkpointing, Split, Strategy
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import Owning
-from planner.model.prices.offer import PriceKind
+from planner.model.prices.offer import OpenQuote, PriceKind
 from planner.model.quantity import Quantity
 
 
@@ -105,6 +105,8 @@ class OptionEstimate(Frozen):
     """
     list_usd_per_hour: float | None = None
     """List price, if `usd_per_hour` is a net price by the price book."""
+    open_quote: OpenQuote | None = None
+    """Quote behind `usd_per_hour` that has to be accepted by a last day, with the price of an hour without it."""
     list_usd_per_million_tokens: float | None = None
     """List price, if `usd_per_million_tokens` is a net price by the price book."""
     usd_per_epoch: Quantity | None
@@ -166,7 +168,7 @@ class OptionEstimate(Frozen):
 
     @property
     def list_price(self) -> float | None:
-        """List price beside a net `price`."""
+        """List price of an option whose `price` is a net price."""
         return self.list_usd_per_hour or self.list_usd_per_million_tokens
 
     @property

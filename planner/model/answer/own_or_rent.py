@@ -29,11 +29,13 @@ class Horizons(Frozen):
     year_chance: float | None
     """Chance that it costs less a year than `year_against`."""
     year_against: str | None
+    remark: str | None = None
+    """Sentence on what counts in the campaign and not in the year; null if nothing does."""
 
     @property
     def text(self) -> str:
-        """Return both sentences."""
-        return f"{self.campaign} {self.year}"
+        """Return all sentences."""
+        return " ".join(filter(None, (self.campaign, self.year, self.remark)))
 
 
 FULL_QUESTION = (
@@ -63,7 +65,7 @@ class CurvePoint(Frozen):
 
 
 class RentalOption(Frozen):
-    """One rented option beside the owned machine. A null field has its reason in `why_not`."""
+    """One rented option, compared with the owned machine. A null field has its reason in `why_not`."""
 
     id: str
     name: str
@@ -161,7 +163,7 @@ class OwnOrRentDocument(Frozen):
     """Hash of this document. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None
-    """The plan's own currency. Some amounts are given in it beside USD."""
+    """The plan's own currency. Some amounts are given in it in addition to USD."""
     site: str
     name: str
     acquisition: Acquisition

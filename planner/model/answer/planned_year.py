@@ -102,7 +102,7 @@ class PlannedYear(Frozen):
     """Trainings, at most what the machine can do in a year; null if their time is unknown."""
     hours_per_training: Quantity | None
     most_trainings: float | None
-    """Most trainings that the machine can do in a year."""
+    """Largest number of trainings that the machine can do in a year."""
     busy_hours: float
     """Busy hours of the machine in a year."""
     busy_fraction: Quantity

@@ -44,12 +44,12 @@ class PriceRow(Frozen):
     confidence: Confidence
     note: str | None
     used: bool
-    """True if plans use this row. Others for the same item are older or less trusted."""
+    """True if plans use this row; False if a newer or more trusted row of the same item replaces it."""
     age_days: int
     stale: bool
     """True if older than its kind allows."""
     net_usd_per_hour: float | None = None
-    """Net price by the price book, if that was asked for."""
+    """Net price by the price book, if the command has --with-price-book."""
     net_usd_per_million_tokens: float | None = None
     """Net price of hosted training by the price book."""
     net_because: str | None = None
@@ -97,14 +97,14 @@ class SourceReport(Frozen):
     renewed: int = 0
     """Number of prices that the previous complete lists contained too."""
     added: int = 0
-    """Number of prices that they did not contain."""
+    """Number of prices that the previous complete lists did not contain."""
     vanished: int = 0
-    """Number of prices that only the previous lists contained, so they are no longer offered."""
+    """Number of prices that only the previous complete lists contained. They are no longer offered."""
     problems: tuple[str, ...]
     left_out: dict[str, int]
-    """Number of rows that are no prices of ours, by reason."""
+    """Number of rows of the source that are not used, by reason."""
     not_asked: tuple[str, ...] = ()
-    """Further questions that the source could answer and that were not asked, each with its reason."""
+    """Questions that the source could answer but was not asked, each with its reason."""
 
 
 class RefreshDocument(Frozen):
@@ -116,8 +116,8 @@ class RefreshDocument(Frozen):
     healed: tuple[str, ...] = ()
     """New paths of unreadable files of stored prices."""
     bundled_renewed: int = 0
-    """Number of bundled prices of machines that a list contains on the same terms."""
+    """Number of bundled prices whose machine a fetched list contains on the same terms."""
     bundled_unlisted: int = 0
-    """Number of bundled prices that a complete list of their provider no longer contains."""
+    """Number of bundled prices whose machine a complete list of its provider no longer contains."""
     bundled_not_asked: int = 0
-    """Number of bundled prices of providers and terms without a list."""
+    """Number of bundled prices whose provider and terms no fetched list covers."""

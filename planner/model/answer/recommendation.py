@@ -41,6 +41,8 @@ class Alternative(Frozen):
     usd_confident: float | None
     local_confident: float | None = None
     """`usd_confident` in the plan's own currency; null without one, and in an older answer."""
+    after_sale_usd: float | None = None
+    """`usd_confident` less what is taken off for a purchase that is sold; null for other options."""
     done_by_confident: date | None
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...]
@@ -158,8 +160,9 @@ class RecommendationDocument(Frozen):
 
     @property
     def feasible(self) -> bool:
-        """Return whether an option or a mix keeps the limits."""
-        return self.recommended is not None or len(self.placements) > 1
+        """Return whether an option or a mix keeps the limits with the confidence."""
+        is_sure = self.chance_both is None or self.chance_both >= self.confidence
+        return self.recommended is not None or (len(self.placements) > 1 and is_sure)
 
 
 class ReportDocument(Frozen):

@@ -17,7 +17,7 @@ class Seen(Frozen):
     rows: int
     sources: int
     largest: int
-    """Most accelerators that worked together in it."""
+    """Largest number of accelerators that worked together in it."""
 
 
 class Spread(Frozen):

@@ -14,7 +14,7 @@ from planner.model.prices.offer import PriceKind
 Several = Annotated[tuple[Stated, ...], Field(max_length=100)]
 """Inputs: numbers, or numbers with units."""
 MOST_ACCELERATORS = 10**9
-"""Most accelerators of a training. All that were ever built are fewer."""
+"""Largest number of accelerators of a training. All that were ever built are fewer."""
 Large = Annotated[float, BeforeValidator(read_count), Field(strict=True, gt=0, le=1e20)]
 """A count as people write it: 7.0e9, 7B, 70억."""
 

@@ -11,7 +11,7 @@ from planner.model.base import Frozen, Text, not_tiny
 from planner.model.evidence.source_site import site_of
 
 
-def _whole(value: object) -> object:
+def _whole_number(value: object) -> object:
     """Read a count that a table program wrote with a point: 80.0."""
     if isinstance(value, str):
         try:
@@ -21,7 +21,7 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=10**15)]
+Whole = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=10**15)]
 Amount = Annotated[float, Field(gt=0, le=1e18), AfterValidator(not_tiny)]
 
 COLUMNS = (

@@ -22,7 +22,7 @@ Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
 
 DEEPEST_NESTING = 30
 MOST_ITEMS = 1_000_000
-"""Most items of all lists and mappings of one value together."""
+"""Largest number of items of all lists and mappings of one value together."""
 FIRST_YEAR, LAST_YEAR = 2015, 2200
 
 Cleaned = Annotated[str, Field(max_length=20_000), AfterValidator(clean)]

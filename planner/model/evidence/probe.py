@@ -145,7 +145,7 @@ class ProbeRecord(Frozen):
     verdict: tuple[Text, ...] = ()
     """Reasons to doubt it. A probe with a verdict corrects no estimate."""
     answer_id: AnswerId | None = None
-    """Answer that asked for this probe; null if none did."""
+    """Answer that suggested this probe; null if none did."""
     launch: LaunchFacts | None = None
     """Launch of the probe; null if measured where the planner ran."""
 

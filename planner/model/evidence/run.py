@@ -74,7 +74,7 @@ class LaunchFacts(Frozen):
     billed: Quantity | None = None
     """Cost of everything that was launched: the ledger's interval x price; null if either is unknown."""
     worst_case_usd: NonNegative | None = None
-    """Most that it was allowed to cost."""
+    """Limit of its cost, in USD."""
     submitted_at: Text | None = None
     """Time of the request."""
     down_at: Text | None = None
@@ -126,7 +126,7 @@ class RunRecord(Frozen):
     objective: TrainingMethod | None = None
     """Objective, if it was not the next token."""
     method: Literal["full", "lora"] | None = None
-    """Method: all weights are trained, or low-rank adapters beside frozen ones."""
+    """Method: all weights are trained, or low-rank adapters while they are frozen."""
     trained_parameters: Count | None = None
     """Parameters that are trained."""
     adapters: Adapters | None = None
@@ -209,7 +209,7 @@ class RunRecord(Frozen):
     note: Text | None = None
     """A remark."""
     answer_id: AnswerId | None = None
-    """Answer that asked for this run, for `planner show`; null if none did."""
+    """Answer that suggested this run, for `planner show`; null if none did."""
     launch: LaunchFacts | None = None
     """Launch of the run; null if measured where the planner ran, or taken from a document."""
     document: Text | None = None

@@ -129,7 +129,7 @@ class Node(Frozen):
     clusters: ClusterSale | None = None
     """Terms of sale for several nodes; None if not stated."""
     cluster_least_nodes: Count = 1
-    """Fewest nodes that are sold together."""
+    """Smallest number of nodes that are sold together."""
     network_source: Text | None = None
     network_as_of: Day | None = None
     rated_kw: Positive | None = None

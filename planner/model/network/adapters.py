@@ -1,4 +1,4 @@
-"""Adapters: small trained matrices beside each target, and everything else frozen (LoRA: Hu et al. 2021)."""
+"""Adapters: small trained matrices added to each target, while everything else is frozen (LoRA: Hu et al. 2021)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Adapters(Frozen):
     frozen: FrozenFormat | None = None
     """Format of the frozen weights.
 
-    None in a plan means the products' format: 16 bit beside 16-bit products, fp32 beside fp32 and TF32. None in the
+    None in a plan means the products' format: 16 bit with 16-bit products, fp32 with fp32 and TF32. None in the
     record of a run means fp32 under ddp and fsdp2, as older benchmarks kept them.
     """
 

@@ -19,7 +19,7 @@ TAG = "kind:"
 """Prefix of the name that pydantic gives to each way of reading an architecture."""
 
 MOST_LAYERS = 10_000
-"""Most layers of a transformer on tokens. The deepest ever trained have 1,000 (Wang et al. 2022, DeepNet)."""
+"""Largest number of layers of a transformer. The deepest have 1,000 (Wang et al. 2022, DeepNet)."""
 Layers = Annotated[int, Field(strict=True, ge=1, le=MOST_LAYERS)]
 LayerNumber = Annotated[int, Field(strict=True, ge=0, lt=MOST_LAYERS)]
 
@@ -136,7 +136,7 @@ class MoeDecoder(Transformer):
     moe_ffn_hidden: Count
     """Inner size of one expert, routed or shared."""
     shared_experts: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] = 0
-    """Experts that see every token, beside the routed ones."""
+    """Experts that see every token, in addition to the routed ones."""
     dense_layers: tuple[LayerNumber, ...] = ()
     """Numbers of the layers, from 0, that have one ordinary MLP of `ffn_hidden` instead."""
     ffn_hidden: Count | None = None

@@ -16,7 +16,7 @@ The deepest published have some hundred.
 
 
 MOST_STAGES = 8
-"""Most stages of an image network."""
+"""Largest number of stages of an image network."""
 
 
 Pixels = Annotated[int, Field(strict=True, ge=1, le=100_000)]

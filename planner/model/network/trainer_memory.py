@@ -67,9 +67,9 @@ class Optimizer(StrEnum):
         return self in RESIDENT
 
     def moment_bytes(self, *, narrow: bool) -> float:
-        """Return the bytes kept of a parameter, wherever they are.
+        """Return the bytes kept of a parameter, on the device or the host.
 
-        `narrow` means beside 16-bit weights without an fp32 copy.
+        `narrow` means that the weights have 16 bits and no fp32 copy.
         """
         return MOMENTS[self.resident][narrow]
 
@@ -82,7 +82,7 @@ MOMENTS = {
     Optimizer.ADAFACTOR: (0.0, 0.0),
     Optimizer.SGD: (4.0, 2.0),
 }
-"""Bytes of a parameter beside fp32 weights, and if all is kept at 16 bit. Dettmers et al. 2022; torchao."""
+"""Bytes of a parameter with fp32 weights, and if everything is kept at 16 bit. Dettmers et al. 2022; torchao."""
 
 
 class WeightFormat(StrEnum):

@@ -54,7 +54,7 @@ class Reference(StrEnum):
     """Source of the frozen reference's log-probabilities."""
 
     MODEL = "model"
-    """A second model beside the trained one."""
+    """A second model in addition to the trained one."""
     ADAPTERS_OFF = "adapters_off"
     """The trained model with its adapters switched off: no second model."""
     PRECOMPUTED = "precomputed"

@@ -30,7 +30,7 @@ class Precision(StrEnum):
 def usual_frozen(precision: Precision | None) -> FrozenFormat | None:
     """Return the default format of weights that are not trained: that of the products.
 
-    At 16 bit, also if no precision is named, which means 16 bit. None means fp32, beside fp32 and TF32.
+    At 16 bit, also if no precision is named, which means 16 bit. None means fp32, with fp32 and TF32 products.
     """
     return None if precision in (Precision.FP32, Precision.TF32) else FrozenFormat.SIXTEEN_BIT
 
@@ -93,7 +93,7 @@ class Checkpointing(StrEnum):
 
 
 class Method(StrEnum):
-    """Weights that are trained: all of them, or low-rank adapters beside frozen ones (Hu et al. 2021)."""
+    """Weights that are trained: all of them, or low-rank adapters while they are frozen (Hu et al. 2021)."""
 
     FULL = "full"
     LORA = "lora"
@@ -114,7 +114,7 @@ class BusyDevice(StrEnum):
     REFUSE = "refuse"
     """It does not start."""
     ALLOW = "allow"
-    """It measures beside them, and its verdict says so."""
+    """It measures while they run, and its verdict says so."""
 
 
 class Window(Frozen):
@@ -238,7 +238,7 @@ class ArchitectureFile(TrainerSettings):
 class TextPart(ArchitectureFile):
     """A text network that is part of several. Its name says which part is left out."""
 
-    beside: Text
+    left_out: Text
     """Parts that are left out, in words: vision, sound."""
 
 

@@ -174,7 +174,7 @@ class Site(Frozen):
     circuit_kw: PowerFigure | None = None
     """Power that the site's circuits carry. All nodes at rated power must stay under it."""
     rack_kw: PowerFigure | None = None
-    """Most power of one rack, in kW."""
+    """Largest power of one rack, in kW."""
     nodes_per_rack: Count = 1
     """Nodes of one rack."""
     incentives: tuple[Incentive, ...] = ()

@@ -15,7 +15,7 @@ Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 
 
 MOST_RUNS = 10**6
-"""Most runs of a group."""
+"""Largest number of runs of a group."""
 MOST_GROUPS = 100
 Runs = Annotated[Count, Field(le=MOST_GROUPS * MOST_RUNS)]
 """Number of runs of a campaign. The solver does not finish with more."""
@@ -31,9 +31,9 @@ class RunGroup(Frozen):
     work: Work | None = None
     """Work of each run. Default: the plan's `work`."""
     min_nodes: Count | None = None
-    """Fewest nodes of one run. Options with fewer do not count for it."""
+    """Smallest number of nodes of one run. Options with fewer do not count for it."""
     max_nodes: Count | None = None
-    """Most nodes of one run. Options with more do not count for it."""
+    """Largest number of nodes of one run. Options with more do not count for it."""
     priority: Annotated[int, Field(strict=True, ge=-1000, le=1000)] = 0
     """Priority. On each machine runs of a higher priority come first."""
 

@@ -1,4 +1,4 @@
-"""Whole trainings against steady steps: how a training is run, and how the time to a quality target varies."""
+"""Differences between whole trainings and steady steps: the practice, and variation of the time to a quality target."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from planner.model.quantity import Quantity
 
 
 class Practice(StrEnum):
-    """Difference between the steady steps of a benchmark and a whole training (docs/practice.md)."""
+    """Practice that decides how much longer a whole training takes than its steady steps (docs/practice.md)."""
 
     BENCHMARK = "benchmark"
-    """Steady steps of a tuned benchmark, and the stops that `goodput` counts."""
+    """Steady steps of a tuned benchmark, plus the stops that `goodput` counts."""
     TYPICAL = "typical"
-    """Typical trainings: untuned stacks, restarts, data, evaluation, as whole trainings show."""
+    """Typical published trainings, with untuned software, restarts, data loading and evaluation."""
     TUNED = "tuned"
-    """The faster quarter of whole trainings."""
+    """The fastest quarter of published trainings."""
 
 
 class ConvergenceSpread(Frozen):
-    """One row: (longest - shortest) / mean of the time to a target, over runs that differ only in their seed."""
+    """Spread of the time to a quality target over runs that differ only in their seed: (longest - shortest) / mean."""
 
     id: Id
     name: Text
@@ -33,15 +33,16 @@ class ConvergenceSpread(Frozen):
     runs: Annotated[int, Field(ge=2, le=10)]
     """Usual number of runs in one series."""
     submissions: Count | None = None
-    """Number of submissions whose median it is; null if the source gives only the figure."""
+    """Number of submissions of which the spread is the median; null if the source gives only the figure."""
     source: Text
     as_of: Day
 
 
 class Convergence(Frozen):
-    """Variation of work that is stated as a quality target, kept apart from the range of the speed."""
+    """Variation of the work until a quality target is reached. It is separate from the range of the speed."""
 
     like: str
+    """Id of the row of `catalogs/convergence.csv` that the plan names."""
     fraction: Quantity
     """Half of the 90 % range of one run, as a share of the mean."""
     training_hours: Quantity

@@ -1,4 +1,4 @@
-"""Times at which an option's machines can be used: a window of a block, turns of others, waits."""
+"""Times at which an option's machines can be used: a rented window, turns of other users, waits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MOST_TURNS = 200
 
 
 class RentalWindow(Frozen):
-    """Period for which machines are rented and paid for, used or not. Times carry their zone."""
+    """Period for which machines are rented and paid for, used or not. Times have a time zone."""
 
     start: Moment
-    """Begin of the period, with its time zone."""
+    """Start of the period, with its time zone."""
     end: Moment
     """End of the period, with its time zone."""
 
@@ -33,10 +33,10 @@ class RentalWindow(Frozen):
 
 
 class Turn(RentalWindow):
-    """A time in which others use some of the nodes: their jobs, or serving."""
+    """Period in which other users have some of the nodes, for their jobs or for serving."""
 
     nodes: Count
-    """Nodes that others use in this time."""
+    """Number of nodes that other users have in this period."""
 
 
 Turns = Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
@@ -47,7 +47,7 @@ Machines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
 
 class Queue(Frozen):
-    """Others' jobs that the first run waits for: those ahead of it now, or the busy share that they cause."""
+    """Jobs of other users that the first run waits for: their number now, or the share of time that they take."""
 
     jobs: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
     """Jobs ahead, including running ones. They take `job_hours` on average."""
@@ -58,13 +58,13 @@ class Queue(Frozen):
     machines: Machines = 1
     """Machines that serve the queue.
 
-    A single one takes jobs of equal length (M/D/1); with several their lengths vary (M/M/c).
+    With one machine, jobs are modelled as equally long (M/D/1); with several, their lengths vary (M/M/c).
     """
 
     @model_validator(mode="after")
-    def _one_way_to_say_how_long(self) -> Self:
+    def _either_jobs_or_busy(self) -> Self:
         if (self.jobs is None) == (self.busy is None):
-            raise ValueError("needs one of jobs (ahead now) and busy (share of the time)")
+            raise ValueError("needs either jobs (ahead now) or busy (share of the time), not both")
         return self
 
 
@@ -72,14 +72,14 @@ class Tries(Frozen):
     """Observed availability: how often machines were available."""
 
     had: Machines
-    """Number of looks at which machines were available."""
+    """Number of tries at which machines were available."""
     of: Machines
-    """Number of looks."""
+    """Number of tries."""
     every_hours: JobHours
-    """Hours between two looks, and between two tries."""
+    """Hours between two tries: those that were observed, and those that will follow."""
 
     @model_validator(mode="after")
-    def _no_more_than_all(self) -> Self:
+    def _had_is_at_most_of(self) -> Self:
         if self.had > self.of:
-            raise ValueError(f"had {self.had} is more than of {self.of}")
+            raise ValueError(f"had ({self.had}) is larger than of ({self.of})")
         return self

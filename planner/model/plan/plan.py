@@ -26,7 +26,7 @@ from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
 
 MOST_OPTIONS = 500
-"""Most options of a plan. Each of several numbers of nodes or accelerators counts separately."""
+"""Largest number of options of a plan. Each of several numbers of nodes or accelerators counts separately."""
 Gigabytes = Annotated[float, Field(strict=True, ge=0, le=1e12)]
 Hours = Annotated[float, Field(strict=True, ge=0, le=10_000)]
 Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
@@ -122,7 +122,7 @@ class Assumptions(Frozen):
 
 
 class Data(Frozen):
-    """Data moved and kept beside the training, on rented machines; 0 if there is none."""
+    """Data that the training moves and keeps on rented machines; 0 if there is none."""
 
     dataset_gb: Gigabytes | None = None
     """Size of the data set. Default: samples x sequence length x bytes a token, if the workload counts tokens."""
@@ -237,11 +237,11 @@ class Plan(Frozen):
     owning: Owning = Owning.MARGINAL
     """Cost of an owned machine that counts."""
     data: Data = Data()
-    """Data that is moved and stored beside the training."""
+    """Data that the training moves and stores."""
     limits: OptionLimits = OptionLimits()
     """Limits on the options that are considered."""
     currency: Currency | None = None
-    """Currency shown beside USD. Amounts that the plan states in it are converted at its rate."""
+    """Currency that is shown in addition to USD. Amounts that the plan states in it are converted at its rate."""
 
     @model_validator(mode="before")
     @classmethod

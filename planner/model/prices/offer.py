@@ -68,6 +68,17 @@ class LaterPrice(Frozen):
     """Price of an instance beyond those."""
 
 
+class OpenQuote(Frozen):
+    """A quote of the price book that has to be accepted by its last day, with the price of an hour without it."""
+
+    accept_by: Day
+    usd_per_hour: Positive
+    otherwise_usd_per_hour: Positive
+    """Price of an hour on the next day if the quote was not accepted."""
+    beside_commitment: bool = False
+    """True if instances that are bought already cost less than both."""
+
+
 class Price(Frozen):
     """One row of a price file: the whole instance, per hour; null only with a reason.
 
@@ -107,6 +118,8 @@ class Price(Frozen):
     """Price of an instance beyond those."""
     later: tuple[LaterPrice, ...] = ()
     """Prices after the commitment or discounts behind `usd_per_hour` have ended, by the price book. Never in a file."""
+    open_quote: OpenQuote | None = None
+    """Quote behind `usd_per_hour` or `beyond_usd_per_hour` if it ends some day. Never in a file."""
     agreed: bool = False
     """True if `usd_per_hour` is a quote or a commitment of the price book, which changes of the list do not affect.
 
@@ -179,8 +192,8 @@ class Price(Frozen):
         return self.usd_per_million_tokens if self.price_kind is PriceKind.HOSTED_TRAINING else self.usd_per_hour
 
     @property
-    def carries(self) -> tuple[str, int] | None:
-        """Accelerator of the instance and their number; None if the row does not state them."""
+    def stated_accelerators(self) -> tuple[str, int] | None:
+        """Kind and number of the instance's accelerators; None if the row does not state them."""
         return None if self.accelerator is None or self.accelerators is None else (self.accelerator, self.accelerators)
 
     @property

@@ -43,13 +43,13 @@ def entries_of(document: OptionsDocument) -> list[Entry]:
             for option in document.options
         ]
     if isinstance(document, CampaignDocument):
-        return [_of_campaign(None, option, document.runs) for option in document.options]
+        return [_campaign_entry(None, option, document.runs) for option in document.options]
     marked = {document.recommended or document.nearest: RECOMMENDED}
     if document.mix is not None:
         marked = {placement.option: f"{RECOMMENDED} {placement.runs:,}" for placement in document.mix.placements}
     return [
         replace(
-            _of_campaign(number, option, document.runs),
+            _campaign_entry(number, option, document.runs),
             mark=marked.get(option.id, ""),
             recommended=option.id == document.recommended,
         )
@@ -57,7 +57,7 @@ def entries_of(document: OptionsDocument) -> list[Entry]:
     ]
 
 
-def _of_campaign(number: int | None, option: CampaignOption | RankedOption, trainings: int) -> Entry:
+def _campaign_entry(number: int | None, option: CampaignOption | RankedOption, trainings: int) -> Entry:
     return Entry(
         number,
         option,

@@ -164,7 +164,7 @@ class CampaignPage:
         return points + [(moment, sum(_paid(span, moment) for span in spans)) for moment in moments]
 
     def front_html(self) -> str:
-        """Render the plans of the front of cost and time; empty if it was not asked for."""
+        """Render the plans of the front of cost and time; empty if it was not requested."""
         if not self.document.front:
             return ""
         rows = [

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3]]
 MOST_LINES = 6
-"""Most lines: the machine in question, and the cheapest other ways."""
+"""Largest number of lines: the machine in question, and the cheapest other ways."""
 FEWEST = 10
-"""Fewest trainings that the axis is scaled for: it ends at three times the trainings asked for, and at least at 30."""
+"""Smallest end of the axis. It ends at three times the planned trainings, and at least at 30."""
 
 
 def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> alt.LayerChart | None:

@@ -1,4 +1,4 @@
-"""Renders runs as a page: measured and predicted speed and the audit's verdict, the worst misses first."""
+"""Renders the page of runs: measured and predicted speed and the audit's verdict, largest deviations first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RATE = Scale("samples/s", 1.0)
 
 
 @dataclass(frozen=True)
-class Checked:
-    """One run with both of its verdicts."""
+class CheckedRun:
+    """One run with its two checks: of its speed, and by the audit."""
 
     record: RunRecord
     check: RunCheckDocument
@@ -32,8 +32,8 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Row:
-    """Texts of one line of the page."""
+class RunRow:
+    """Texts of one run on the page."""
 
     id: str
     workload: str
@@ -41,31 +41,31 @@ class Row:
     measured: str
     predicted: str
     ratio: float | None
-    off: str
+    deviation: str
     verdict: str
     sentence: str
     findings: Sequence[Finding]
     source: str
 
 
-def worst_first(runs: Sequence[Checked]) -> list[Checked]:
+def worst_first(runs: Sequence[CheckedRun]) -> list[CheckedRun]:
     """Sort the runs by |ln(measured / predicted)|, largest first. Runs without a prediction come last."""
     return sorted(runs, key=lambda run: -abs(math.log(run.ratio)) if run.ratio else 1.0)
 
 
-def runs_html(runs: Sequence[Checked], words: Words) -> str:
-    """Render the runs. Each opens to its verdicts."""
+def runs_html(runs: Sequence[CheckedRun], words: Words) -> str:
+    """Render the runs. The user can expand each one to see its verdicts."""
     head = render("lists.html", "runs_head", words)
     return head + render("lists.html", "runs", words, [_row(run, words) for run in worst_first(runs)])
 
 
-def _row(run: Checked, words: Words) -> Row:
+def _row(run: CheckedRun, words: Words) -> RunRow:
     expected, ratio = run.check.expected, run.ratio
     predicted = words("not known") if expected is None else f"{RATE.value(expected)} {RATE.interval(expected)}"
-    off = "" if ratio is None else f"{100 * (ratio - 1):+.0f} %"
-    return Row(
+    deviation = "" if ratio is None else f"{100 * (ratio - 1):+.0f} %"
+    return RunRow(
         id=run.record.id, workload=run.check.workload,
         machine=f"{run.check.accelerators}x {run.check.accelerator}", measured=RATE.value(run.check.measured),
-        predicted=predicted, ratio=ratio, off=off, verdict=run.audit.verdict.value, sentence=run.check.sentence,
-        findings=run.audit.findings, source=run.record.throughput.source,
+        predicted=predicted, ratio=ratio, deviation=deviation, verdict=run.audit.verdict.value,
+        sentence=run.check.sentence, findings=run.audit.findings, source=run.record.throughput.source,
     )  # fmt: skip

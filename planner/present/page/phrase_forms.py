@@ -38,6 +38,7 @@ PHRASES = (
     "keeps the deadline", "stays in the budget", "keeps both limits", "the term", "the block", "the grant", "the lease",
     ", {usd} less than renting {other}",
     ", {usd} less than renting",
+    ", {usd} less than the next best",
     "preemptions an hour", "{code} a USD",
     "{name} ({limit} with {n} %, below the {m} % asked); {each}",
     "{name} ({limit} with just under the {m} % asked); {each}",
@@ -70,4 +71,8 @@ PHRASES = (
     "about {n} {code}",
     "under 1 {code}",
     "{code} a kWh",
+    "an hour beyond the commitment",
+    "an hour",
+    "a mix must cost {n} % less; this one costs {m} % less",
+    "a mix must end {n} % sooner, or cost {m} % less and end no later",
 )  # fmt: skip

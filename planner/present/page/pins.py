@@ -11,7 +11,7 @@ from planner.present.page.words import Words
 
 MOST_PINS = 4
 LONGEST_PIN = 60
-"""Most characters of a pin's text."""
+"""Largest number of characters of a pin's text."""
 Parameters = Mapping[str, Sequence[str]]
 
 

@@ -26,7 +26,7 @@ def translated(sentence: str, words: Words) -> str:
 
 def horizons_text(both: Horizons, words: Words) -> str:
     """Translate the sentences about this campaign and about a year of such work."""
-    return f"{translated(both.campaign, words)} {translated(both.year, words)}"
+    return " ".join(translated(said, words) for said in (both.campaign, both.year, both.remark) if said is not None)
 
 
 def notes_text(document: ComparisonDocument, words: Words) -> list[str]:

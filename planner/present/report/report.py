@@ -62,7 +62,7 @@ class EvidenceLine:
 
 @dataclass(frozen=True)
 class Report:
-    """An answer, with advice on changes that would reverse it if asked for."""
+    """An answer, with advice on changes that would reverse it, if requested."""
 
     document: ComparisonDocument
     words: Words
@@ -74,7 +74,7 @@ class Report:
     more: Sequence[str] = ()
     """Keys of columns of its table of options besides the usual ones."""
     most_lines: ClassVar[int] = 9
-    """Most lines of prices, and of evidence, on the second page."""
+    """Largest number of lines of prices, and of evidence, on the second page."""
     most_assumptions: ClassVar[int] = 15
 
     @property

@@ -56,9 +56,9 @@ def _cell(value: object) -> str:
 
 
 LONGEST_CELL = 32_767
-"""Most characters that a spreadsheet keeps in a cell."""
+"""Largest number of characters that a spreadsheet keeps in a cell."""
 WIDEST_COLUMN = 60
-"""Most characters to which a column is widened."""
+"""Largest number of characters to which a column is widened."""
 DAY_EXAMPLE = "2026-01-01"
 """Text as wide as a day."""
 BILL_COLUMNS = (

@@ -27,33 +27,35 @@ LEAVE_OUT = ("source", "family", "model", "scale", "precision")
 
 
 def train_text_folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     evidence: Sequence[Observation],
     shipped: Calibration,
     *,
     leave_out: str | None,
     today: date,
 ) -> list[TrainedFold]:
-    """Return calibrations that predict the rows `asked`, each without the rows of its fold.
+    """Return calibrations that predict `observations`, each without the rows of its fold.
 
     Without `leave_out`, one calibration is fitted to the evidence without the rows asked. With it, a row is predicted
     by the evidence and the other rows, except those of its own source (family, model, precision). For scale, large
     rows are predicted by small ones.
     """
-    others = without(evidence, asked)
+    others = without(evidence, observations)
     if leave_out is not None:
-        return _folds(asked, others, leave_out, shipped, today=today)
+        return _folds(observations, others, leave_out, shipped, today=today)
     calibration = shipped if len(others) == len(evidence) else refitted(shipped, others, today=today)
-    return fold_of_all(calibration, asked=len(asked), trained_on=len(others))
+    return fold_of_all(calibration, asked=len(observations), trained_on=len(others))
 
 
-def predict_text_rows(asked: Sequence[Observation], folds: Sequence[TrainedFold], *, anchors: int) -> list[ScoredRow]:
+def predict_text_rows(
+    observations: Sequence[Observation], folds: Sequence[TrainedFold], *, anchors: int
+) -> list[ScoredRow]:
     """Predict the rows of every fold with its calibration, in the order of the table."""
-    return predict_folds(asked, folds, kind_of_text, anchors=anchors)
+    return predict_folds(observations, folds, kind_of_text, anchors=anchors)
 
 
 def _folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     others: Sequence[Observation],
     split: str,
     shipped: Calibration,
@@ -67,11 +69,11 @@ def _folds(
     """
     import numpy as np
 
-    pool = [*asked, *others]
+    pool = [*observations, *others]
     data = text_sample(pool)
     in_fit = np.array([row.in_fit for row in pool])
     whole = fit_text(data.at(in_fit))
-    folds = folds_that_ask(text_folds(split, pool), pool, asked=len(asked))
+    folds = folds_that_ask(text_folds(split, pool), pool, asked=len(observations))
     held_out = [predict_held_out(data, [fold], whole) for fold in folds]
     with_own_runs = {name: spread for name, spread in shipped.spreads.items() if name in OWN_GROUPS}
     trained = []
@@ -85,45 +87,45 @@ def _folds(
         sources = [pool[int(row)].labels.source for row in rows[stated]]
         widths = spreads(errors[stated], doubts[stated], groups[stated].tolist(), sources) | with_own_runs
         fold_fit, known = held_out[number].fits[0]
-        trained.append(trained_fold(fold, fold_fit, known, widths, asked=len(asked), today=today))
+        trained.append(trained_fold(fold, fold_fit, known, widths, asked=len(observations), today=today))
     return trained
 
 
 def train_image_folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     evidence: Sequence[Observation],
     shipped: Calibration,
     *,
     leave_out: str | None,
     today: date,
 ) -> list[TrainedFold]:
-    """Return calibrations that predict the rows `asked`, each without the rows of its fold.
+    """Return calibrations that predict `observations`, each without the rows of its fold.
 
     Without `leave_out`, one calibration is fitted to the evidence without the rows asked and their duplicates. With it,
     a row is predicted by the evidence and the other rows, except those of its own source (accelerator, generation,
     network, scale, precision). The width of its range comes from the other folds.
     """
-    others = without(evidence, asked)
+    others = without(evidence, observations)
     if leave_out is None:
         calibration = shipped if len(others) == len(evidence) else fit_image_calibration(others, today=today)
-        return fold_of_all(calibration, asked=len(asked), trained_on=len(others))
-    pool = [*asked, *others]
+        return fold_of_all(calibration, asked=len(observations), trained_on=len(others))
+    pool = [*observations, *others]
     data = image_sample(pool)
     whole = fit_images(data)
-    folds = folds_that_ask(image_folds(leave_out, pool), pool, asked=len(asked))
+    folds = folds_that_ask(image_folds(leave_out, pool), pool, asked=len(observations))
     held_out = [predict_held_out_images(data, fold, whole) for fold in folds]
     trained = []
     for number, (fold, predicted) in enumerate(zip(folds, held_out, strict=True)):
         widths = spreads_of(held_out[:number] + held_out[number + 1 :] or held_out, pool)
-        trained.append(trained_fold(fold, predicted.fit, predicted.known, widths, asked=len(asked), today=today))
+        trained.append(trained_fold(fold, predicted.fit, predicted.known, widths, asked=len(observations), today=today))
     return trained
 
 
 def predict_image_rows(
-    asked: Sequence[Observation], folds: Sequence[TrainedFold], *, anchors: int, first: int = 0
+    observations: Sequence[Observation], folds: Sequence[TrainedFold], *, anchors: int, first: int = 0
 ) -> list[ScoredRow]:
     """Predict the rows of every fold with its calibration, in the order of the table.
 
     `first` is the place of the first row in a pool in which other rows precede it.
     """
-    return predict_folds(asked, folds, kind_of_images, anchors=anchors, first=first)
+    return predict_folds(observations, folds, kind_of_images, anchors=anchors, first=first)

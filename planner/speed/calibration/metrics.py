@@ -200,21 +200,21 @@ def train_flops_per_token(config: dict[str, float]) -> float:
     )
 
 
-def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) -> dict[str, float]:
+def baseline_predictions(observation: Observation, evidence: Sequence[Observation]) -> dict[str, float]:
     """Return tokens/s per accelerator by each naive method.
 
     constant_mfu: median share of the peak on this accelerator and format or, without such evidence, on all.
     peak_ratio, bandwidth_ratio, geometric_mean_ratio: rate of the evidence with the closest workload x ratio of peaks,
     of memory bandwidths, and their geometric mean.
     """
-    flops = train_flops_per_token(asked.config)
-    predictions = {"constant_mfu": _constant_mfu(asked, evidence) * asked.config["peak"] / flops}
-    reference = min(evidence, key=lambda measured: _distance(asked, measured), default=None)
+    flops = train_flops_per_token(observation.config)
+    predictions = {"constant_mfu": _constant_mfu(observation, evidence) * observation.config["peak"] / flops}
+    reference = min(evidence, key=lambda measured: _distance(observation, measured), default=None)
     if reference is None:
         return predictions
     base = reference.tokens_per_s_per_gpu * train_flops_per_token(reference.config) / flops
-    peak = asked.config["peak"] / reference.config["peak"]
-    bandwidth = asked.config["hbm"] / reference.config["hbm"]
+    peak = observation.config["peak"] / reference.config["peak"]
+    bandwidth = observation.config["hbm"] / reference.config["hbm"]
     return predictions | {
         "peak_ratio": base * peak,
         "bandwidth_ratio": base * bandwidth,
@@ -222,22 +222,22 @@ def baseline_predictions(asked: Observation, evidence: Sequence[Observation]) ->
     }
 
 
-def _constant_mfu(asked: Observation, evidence: Sequence[Observation]) -> float:
+def _constant_mfu(observation: Observation, evidence: Sequence[Observation]) -> float:
     def shares(rows: Iterable[Observation]) -> list[float]:
         return [row.tokens_per_s_per_gpu * train_flops_per_token(row.config) / row.config["peak"] for row in rows]
 
     same_machine = (
         row
         for row in evidence
-        if row.labels.accelerator == asked.labels.accelerator and row.config["peak"] == asked.config["peak"]
+        if row.labels.accelerator == observation.labels.accelerator and row.config["peak"] == observation.config["peak"]
     )
     return statistics.median(shares(same_machine) or shares(evidence) or [USUAL_SHARE_OF_PEAK])
 
 
-def _distance(asked: Observation, measured: Observation) -> float:
+def _distance(observation: Observation, measured: Observation) -> float:
     """Return a distance of workloads by size, length, method and accelerator."""
-    size = math.log(train_flops_per_token(asked.config) / train_flops_per_token(measured.config))
-    length = math.log(asked.config["seq_len"] / measured.config["seq_len"])
-    method = 3.0 * (asked.config["adapters"] != measured.config["adapters"])
-    accelerator = 0.0 if asked.labels.accelerator == measured.labels.accelerator else 0.3
+    size = math.log(train_flops_per_token(observation.config) / train_flops_per_token(measured.config))
+    length = math.log(observation.config["seq_len"] / measured.config["seq_len"])
+    method = 3.0 * (observation.config["adapters"] != measured.config["adapters"])
+    accelerator = 0.0 if observation.labels.accelerator == measured.labels.accelerator else 0.3
     return abs(size) + 0.3 * abs(length) + method + accelerator

@@ -59,10 +59,10 @@ def without_twins(train: Array, test: Array, observations: Sequence[Observation]
     return np.asarray(np.delete(train, sorted(twins)), dtype=train.dtype)
 
 
-def without(evidence: Sequence[Observation], asked: Sequence[Observation]) -> list[Observation]:
-    """Return the evidence without the rows `asked`, their duplicates and their replicates."""
-    known = Measurements(asked)
-    ids = {(row.labels.source, row.id) for row in asked}
+def without(evidence: Sequence[Observation], observations: Sequence[Observation]) -> list[Observation]:
+    """Return the evidence without `observations`, their duplicates and their replicates."""
+    known = Measurements(observations)
+    ids = {(row.labels.source, row.id) for row in observations}
     return [row for row in evidence if (row.labels.source, row.id) not in ids and not known.like(row)]
 
 

@@ -71,7 +71,7 @@ def fold_of_all(calibration: Calibration, *, asked: int, trained_on: int) -> lis
 
 
 def predict_folds(
-    asked: Sequence[Observation],
+    observations: Sequence[Observation],
     folds: Sequence[TrainedFold],
     kind: Callable[[Calibration], NetworkKind],
     *,
@@ -85,7 +85,7 @@ def predict_folds(
     """
     predictions = []
     for fold in folds:
-        rows = [asked[place] for place in fold.places]
+        rows = [observations[place] for place in fold.places]
         network_kind, fold_fit = kind(fold.calibration), fitted(fold.calibration)
         trained_on = tuple(first + place for place in fold.trained_on)
         for cell in informative_anchors(rows, partial(_place, network_kind, fold_fit), anchors=anchors):
@@ -93,7 +93,7 @@ def predict_folds(
             if chosen:
                 guess = network_kind.estimate(chosen, [rows[place] for place in cell.anchors])
                 predictions += _scored(chosen, guess, trained_on=trained_on)
-    order = {id(row): place for place, row in enumerate(asked)}
+    order = {id(row): place for place, row in enumerate(observations)}
     return sorted(predictions, key=lambda row: order[id(row.observation)])
 
 

@@ -106,7 +106,7 @@ def diagnose(
         return Diagnosis(base, ())
     rates = {(rule.code, kind): answer for (rule, kind, _), answer in zip(variants, others, strict=True) if answer}
     causes_found = _with_new(proven, _stated(rates, base))
-    measured = _of_run("measured", run.throughput.value)
+    measured = _run_figure("measured", run.throughput.value)
     gap = log(measured / _expected(base, "as_stated")) + sum(log(cause.gain) for cause in proven)
     gap = named("gap", gap, "", "ln of measured / expected, less the proven causes")
     causes = _best(_with_new(causes_found, _unseen(run, rates, base, gap)))
@@ -152,17 +152,17 @@ def _rule(code: CauseCode) -> CauseRule:
 def _proven(run: RunRecord) -> list[FoundCause]:
     """Return the causes that the run itself proves."""
     gains = []
-    waited = _of_run("data_wait_fraction", run.data_wait_fraction or 0.0)
-    uneven = _of_run("uneven_share", (run.log.uneven_share or 0.0) if run.log else 0.0)
+    waited = _run_figure("data_wait_fraction", run.data_wait_fraction or 0.0)
+    uneven = _run_figure("uneven_share", (run.log.uneven_share or 0.0) if run.log else 0.0)
     if (lost := largest(waited, uneven)) > 0:
         gains.append((CauseCode.DATA_WAIT, 1 / largest(0.05, 1 - lost)))
     if run.device_busy_seconds and run.global_batch is not None:
-        step_seconds = _of_run("global_batch", run.global_batch) / _of_run("measured", run.throughput.value)
-        gains.append((CauseCode.HOST, step_seconds * (1 - lost) / _of_run("busy_seconds", run.device_busy_seconds)))
+        step_seconds = _run_figure("global_batch", run.global_batch) / _run_figure("measured", run.throughput.value)
+        gains.append((CauseCode.HOST, step_seconds * (1 - lost) / _run_figure("busy_seconds", run.device_busy_seconds)))
     if run.slowest_rank is not None:
         gains.append((CauseCode.SLOW_RANK, run.slowest_rank))
     if run.log is not None and run.log.filled_share is not None:
-        gains.append((CauseCode.PADDING, 1 / _of_run("filled_share", run.log.filled_share)))
+        gains.append((CauseCode.PADDING, 1 / _run_figure("filled_share", run.log.filled_share)))
     flops = run.matmul_flops_by_dtype
     wide = sum(value for name, value in flops.items() if name.startswith("float32"))
     if run.precision in (Precision.BF16, Precision.FP16) and wide > 0:
@@ -170,7 +170,7 @@ def _proven(run: RunRecord) -> list[FoundCause]:
     return [FoundCause(_rule(code), 1.0, gain, proven=True) for code, gain in gains if gain >= SMALLEST_GAIN]
 
 
-def _of_run(name: str, value: float) -> float:
+def _run_figure(name: str, value: float) -> float:
     return stated(name, value, "", "the run itself")
 
 

@@ -79,8 +79,8 @@ def count_nearby_sources(labels: Sequence[Labels], features: Array, points: Poin
         here = features[places]
         for source, settings in points.get(chip, {}).get(framework, {}).items():
             if source != own:
-                there = _places(settings)
-                square = (here**2).sum(axis=1)[:, None] + (there**2).sum(axis=1) - 2 * here @ there.T
+                setting_places = _places(settings)
+                square = (here**2).sum(axis=1)[:, None] + (setting_places**2).sum(axis=1) - 2 * here @ setting_places.T
                 nearby[places] += np.exp(-0.5 * np.maximum(0.0, square.min(axis=1)))
     return nearby
 

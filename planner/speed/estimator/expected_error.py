@@ -50,7 +50,7 @@ NUMBER_FORMAT, FORMAT_ERROR = "number format", 0.12
 """Additional error of a number format without evidence on a generation that has evidence."""
 DOUBLING_ERROR = 0.04
 """Additional error per doubling of the accelerators beyond the largest training of the evidence."""
-ADAPTER_ERROR, MATERIALISED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
+ADAPTER_ERROR, MATERIALIZED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
 
 
 def expected_error(
@@ -65,7 +65,7 @@ def expected_error(
 
     variance = variance_of_parts(shares, len(configs))
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
-    variance = variance + (MATERIALISED_ERROR * configs.materialises_weights) ** 2
+    variance = variance + (MATERIALIZED_ERROR * configs.materializes_weights) ** 2
     variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
     variance = variance + of_each(labels, lambda label: variance_of_unknown(label, known))
     lacks_format_alone = _lacks_format(configs, known) & ~known.lacks(labels, "generation")

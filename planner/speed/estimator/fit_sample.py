@@ -231,9 +231,14 @@ class PhysicsProblem(RobustProblem):
 
         self.parameters, self.effects, self.levels = parameters, effects, tuple(spreads)
         self.constants = len(parameters)
-        self.centre = np.concatenate([np.log([each.prior for each in parameters]), np.zeros(len(effects))])
-        self.spread = np.array([each.spread for each in parameters] + [spreads[level] for level, _ in effects])
-        self.low, self.high = np.log([each.low for each in parameters]), np.log([each.high for each in parameters])
+        self.centre = np.concatenate([np.log([parameter.prior for parameter in parameters]), np.zeros(len(effects))])
+        self.spread = np.array(
+            [parameter.spread for parameter in parameters] + [spreads[level] for level, _ in effects]
+        )
+        self.low, self.high = (
+            np.log([parameter.low for parameter in parameters]),
+            np.log([parameter.high for parameter in parameters]),
+        )
         rows = Counter(label.source for label in sample.labels)
         self.weights = np.array([rows[label.source] ** source_power for label in sample.labels])
 
@@ -249,7 +254,7 @@ class PhysicsProblem(RobustProblem):
         import numpy as np
 
         return np.array(
-            [math.log(fit.constants[each.name]) for each in self.parameters]
+            [math.log(fit.constants[parameter.name]) for parameter in self.parameters]
             + [fit.effects[level].get(name, 0.0) for level, name in self.effects]
         )
 
@@ -258,7 +263,7 @@ class PhysicsProblem(RobustProblem):
         effects: dict[str, dict[str, float]] = {level: {} for level in self.levels}
         for (level, name), value in zip(self.effects, state[self.constants :], strict=True):
             effects[level][name] = float(value)
-        constants = {each.name: math.exp(value) for each, value in zip(self.parameters, state, strict=False)}
+        constants = {parameter.name: math.exp(value) for parameter, value in zip(self.parameters, state, strict=False)}
         return Fit(constants, effects)
 
     def constants_of(self, state: Array) -> dict[str, float]:
@@ -266,4 +271,4 @@ class PhysicsProblem(RobustProblem):
         import numpy as np
 
         values = np.exp(state[: self.constants])
-        return {each.name: float(value) for each, value in zip(self.parameters, values, strict=True)}
+        return {parameter.name: float(value) for parameter, value in zip(self.parameters, values, strict=True)}

@@ -116,7 +116,9 @@ class _ImageProblem(PhysicsProblem):
         import numpy as np
 
         effects = state[self.constants :]
-        host, device = (np.exp(self.design[:, of] @ effects[of]) for of in (self.of_host, self.of_device))
+        host, device = (
+            np.exp(self.design[:, columns] @ effects[columns]) for columns in (self.of_host, self.of_device)
+        )
         seconds = image_step(self.data.configs.scaled(host=host, device=device), self.constants_of(state)).seconds
         return np.asarray(np.log(seconds) + self.design[:, self.of_step] @ effects[self.of_step])
 

@@ -75,9 +75,9 @@ class NetworkKind:
     """Return the step seconds as numbers that remember how they were computed, without the effects on whole steps."""
 
 
-def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
+def kind_of(query: EstimatorQuery, calibration: Calibration) -> NetworkKind:
     """Return the kind of network of a query."""
-    return kind_of_sample(asked.sample, calibration)
+    return kind_of_sample(query.sample, calibration)
 
 
 def kind_of_sample(sample: str | None, calibration: Calibration) -> NetworkKind:

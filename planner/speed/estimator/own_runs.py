@@ -36,7 +36,7 @@ NEARBY_SCALE = {
     "peak": 2.0,
     "size": 4.0,
     "adapters": 1.1,
-    "materialised": 1.1,
+    "materialized": 1.1,
     "experts": 0.7,
     "quantized": 1.2,
     "fused": 0.6,
@@ -97,7 +97,7 @@ def features(configs: Configs) -> Array:
         "peak": np.log2(configs.peak),
         "size": np.log2(configs.layers * configs.hidden**2),
         "adapters": configs.adapters,
-        "materialised": configs.materialises_weights,
+        "materialized": configs.materializes_weights,
         "experts": configs.experts > 1,
         "quantized": configs.quantized,
         "fused": configs.fused,
@@ -155,10 +155,10 @@ def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
     import numpy as np
 
     trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
-    site = _same(rows, columns, "source")
+    site = _equal_labels(rows, columns, "source")
     wires = rows.between_nodes[:, None] == columns.between_nodes[None, :]
-    here = site * _same(rows, columns, "accelerator")
-    workload = site * _same(rows, columns, "workload")
+    same_accelerator = site * _equal_labels(rows, columns, "accelerator")
+    workload = site * _equal_labels(rows, columns, "workload")
     distance = ((rows.features[:, None, :] - columns.features[None, :, :]) ** 2).sum(axis=2)
     parts = sum(
         error**2 * rows.shares[name][:, None] * columns.shares[name][None, :] * (wires if name in WIRES else 1.0)
@@ -167,16 +167,16 @@ def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
     unknown = np.sqrt(unknown_variance(rows)[:, None] * unknown_variance(columns)[None, :])
     common = (
         site * SITE**2 * wires
-        + here * ACCELERATOR**2
+        + same_accelerator * ACCELERATOR**2
         + workload * WORKLOAD**2
         + site * NEARBY**2 * np.exp(-0.5 * distance)
-        + here * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
+        + same_accelerator * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
     )
     between_kernels = transfer_covariance(rows.kernels, columns.kernels)
-    return np.asarray(trains * common + site * parts + here * SHARED_UNKNOWN * unknown + between_kernels)
+    return np.asarray(trains * common + site * parts + same_accelerator * SHARED_UNKNOWN * unknown + between_kernels)
 
 
-def _same(rows: UpdatePoints, columns: UpdatePoints, level: str) -> Array:
+def _equal_labels(rows: UpdatePoints, columns: UpdatePoints, level: str) -> Array:
     """Return 1 for pairs of configurations with equal labels on a level, else 0."""
     import numpy as np
 
@@ -192,7 +192,9 @@ def _same_site(rows: UpdatePoints, columns: UpdatePoints) -> Array:
 
     trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
     return np.asarray(
-        trains * _same(rows, columns, "source") * (rows.between_nodes[:, None] == columns.between_nodes[None, :])
+        trains
+        * _equal_labels(rows, columns, "source")
+        * (rows.between_nodes[:, None] == columns.between_nodes[None, :])
     )
 
 
@@ -205,7 +207,7 @@ def unknown_variance(place: UpdatePoints) -> Array:
     return np.asarray(np.maximum(0.0, place.expected**2 - known - parts))
 
 
-def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posterior:
+def update(points: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posterior:
     """Condition the error of each prediction on the errors of the anchors.
 
     shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / expected^2, at most 2^2
@@ -223,12 +225,12 @@ def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posteri
     own = np.where(anchors.kernels.alone, 1.0, 1 - SITE_VARIANCE_SHARE) * surprise
     between = covariance(anchors, anchors) + same_site * odd[None, :]
     between = between + np.diag(NOISE**2 + own)
-    towards_odd = _same_site(asked, anchors) * odd[None, :]
-    towards = covariance(asked, anchors) + towards_odd
+    towards_odd = _same_site(points, anchors) * odd[None, :]
+    towards = covariance(points, anchors) + towards_odd
     weights = np.linalg.solve(between, towards.T).T
     explained = (weights * towards).sum(axis=1)
-    before = asked.expected**2 + towards_odd.max(axis=1)
-    left = np.sqrt(np.maximum(NOISE**2, before - explained) / asked.expected**2)
+    before = points.expected**2 + towards_odd.max(axis=1)
+    left = np.sqrt(np.maximum(NOISE**2, before - explained) / points.expected**2)
     return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left * contradiction(anchors, errors)), weights)
 
 

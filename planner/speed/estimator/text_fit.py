@@ -80,7 +80,7 @@ def with_label_effects(fitted: Fit, configs: Configs, labels: Sequence[Labels]) 
     mixture = configs.experts > 1
     return configs.replaced(
         device_scale=np.exp(device),
-        **{f"{part}_scale": np.exp(_of_framework(labels, mixture, fitted.effects[part])) for part in PARTS},
+        **{f"{part}_scale": np.exp(_framework_effects(labels, mixture, fitted.effects[part])) for part in PARTS},
     )
 
 
@@ -93,7 +93,7 @@ def device_effect(effects: dict[str, dict[str, float]], labels: Sequence[Labels]
     return of_each(labels, lambda label: chips.get(label.chip, 0.0) + accelerators.get(label.accelerator, 0.0))
 
 
-def _of_framework(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
+def _framework_effects(labels: Sequence[Labels], mixture: Array, effects: dict[str, float]) -> Array:
     """Return the logarithmic effect of frameworks on one part. Older calibrations have no stacks."""
     import numpy as np
 

@@ -14,7 +14,7 @@ REMEMBERED_BYTES = 40.0
 CHECKPOINT_BYTES = 2.5
 """Bytes per hidden unit, layer and token if every layer is computed again: its input, and a little more."""
 LOGIT_BYTES = 4.0
-"""Fewest bytes of a logit: itself and its gradient at 16 bit."""
+"""Smallest number of bytes of a logit: itself and its gradient at 16 bit."""
 ROOM, NO_ROOM = 0.4, 1.0
 """Smallest possible activations over free memory, from which the chance of recomputation rises from 0 to 1.
 

@@ -1,4 +1,4 @@
-"""Bytes that one device saves for its backward pass, and bytes that the layer in work needs in addition."""
+"""Bytes that one device saves for its backward pass, and additional bytes of the layer that is being computed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SCORE_BYTES = {2: 8.0, 4: 13.0}
 
 They are the score itself, its softmax, and dropout's mask and result.
 """
-SCORES_AT_WORK = 2.0
-"""Memory for scores while a layer's backward pass runs, over the saved scores: the scores, and as many gradients."""
+SCORES_IN_BACKWARD = 2.0
+"""Memory for scores during a layer's backward pass / memory for its saved scores: the scores and their gradients."""
 
 
 class SavedBytes(NamedTuple):
@@ -34,7 +34,7 @@ class SavedBytes(NamedTuple):
     working: float
     """Additional bytes of the layer whose backward pass runs, if it is recomputed."""
     last: float
-    """Bytes of the last layer of the backward pass, when all gradients exist."""
+    """Bytes of the layer whose backward pass runs last. By then all gradients exist."""
 
     def times(self, factor: float) -> SavedBytes:
         """Return the bytes multiplied by a factor, for example a number of samples."""
@@ -54,17 +54,17 @@ def saved_per_sample(
 
     kept = sum over layers of saved bytes (planner/network/activations.py).
     working = bytes that a whole layer saves in full training x working share (constants.py).
-    The same holds with adapters, because a recomputed layer creates the same tensors. With adapters and sharded
-    weights, part of the previous layer is still allocated and is added.
+    With adapters, `working` is the same, because a recomputed layer creates the same tensors. If weights are sharded
+    too, part of the previous layer is still allocated and is added.
     """
     complete, adapters = complete_setup(setup), setup.adapters
     architecture, precision, checkpointing = complete.network, complete.precision, complete.checkpointing
     family = family_of(architecture)
     if (blocks := family.saved_blocks) is not None:
-        whole = blocks.bytes_of_image(
+        saved = blocks.bytes_of_image(
             number_bytes=bytes_per_number(precision), checkpointing=checkpointing, traced=traced_layer_bytes
         )
-        return SavedBytes(whole, 0.0, whole / len(blocks.blocks))
+        return SavedBytes(saved, 0.0, saved / len(blocks.blocks))
     tokens = family.tokens(setup.seq_len)
 
     def layers(
@@ -89,16 +89,16 @@ def saved_per_sample(
         last = layers(checkpointing, adapters)[0].bytes_per_token
         return SavedBytes(kept, 0.0, constants.working(trainer.kernels) * (last + scores)).times(tokens)
     # The working shares are fitted to layers with eager kernels (constants.py).
-    written_out = trainer.model_copy(update={"kernels": Kernels.EAGER})
-    whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None, written_out))
+    eager_trainer = trainer.model_copy(update={"kernels": Kernels.EAGER})
+    layer = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None, eager_trainer))
     if trainer.one_map_at_a_time and adapters is not None:
         # Unsloth's adapters overwrite saved tensors with gradients in the backward pass (unsloth/kernels/fast_lora.py).
         # Torchtune's frozen products do not save their input (torchao's linear_nf4).
-        whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, adapters))
-    working = constants.working(trainer.kernels) * (whole + SCORES_AT_WORK * scores)
+        layer = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, adapters))
+    working = constants.working(trainer.kernels) * (layer + SCORES_IN_BACKWARD * scores)
     keeps_previous_layer = sharded and not trainer.one_map_at_a_time and not architecture.is_mixture
     if adapters is not None and keeps_previous_layer:
-        working += constants.sharded_adapters * whole
+        working += constants.sharded_adapters * layer
     return SavedBytes(kept, working, working).times(tokens)
 
 
@@ -110,9 +110,9 @@ def kept_by_layers(
     constants: MemoryConstants,
     traced_layer_bytes: float | None = None,
 ) -> list[LayerBytes]:
-    """Return the bytes per token that a transformer's layers keep for the backward pass, equal layers grouped."""
+    """Return the bytes per token that a transformer's layers keep for the backward pass, by kind of layer."""
     complete = complete_setup(setup)
-    found = layer_bytes(
+    by_layers = layer_bytes(
         complete.network,
         precision=complete.precision,
         checkpointing=complete.checkpointing,
@@ -122,10 +122,10 @@ def kept_by_layers(
         trainer=trainer,
     )
     if complete.checkpointing is not Checkpointing.NONE:
-        return [] if trainer.offloads_inputs else kept_layers(found)
+        return [] if trainer.offloads_inputs else kept_layers(by_layers)
     fused = constants.saved_fused if trainer.kernels is Kernels.FUSED else 1.0
     scores = _eager_score_bytes(setup, trainer)
-    return [kind._replace(bytes_per_token=fused * kind.bytes_per_token + scores) for kind in found]
+    return [kind._replace(bytes_per_token=fused * kind.bytes_per_token + scores) for kind in by_layers]
 
 
 def _eager_score_bytes(setup: TrainingSetup, trainer: TrainerMemory) -> float:

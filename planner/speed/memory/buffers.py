@@ -25,15 +25,17 @@ def has_wide_stream(
 ) -> bool:
     """Return whether hidden states between layers are in fp32 while products run in 16 bit.
 
-    Autocast does so, and so does PEFT with quantized weights.
+    They are under autocast, and in PEFT's trainings with quantized weights.
     """
     if adapters is not None and adapters.frozen in QUANTIZED_BYTES:
         # DeepSpeed casts the whole module to 16 bit.
         return trainer.wide_stream and strategy is Strategy.DDP and bytes_per_number(precision) == 2
-    return casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
+    return casts_weights(strategy, precision=precision, adapters=adapters, trainer=trainer)
 
 
-def casts(strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory) -> bool:
+def casts_weights(
+    strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory
+) -> bool:
     """Return whether fp32 weights are cast for each 16-bit product."""
     return trainer.weights is WeightFormat.MIXED and uses_autocast(strategy, precision=precision, adapters=adapters)
 
@@ -48,10 +50,11 @@ def buffer_bytes(
     trainer: TrainerMemory = USUAL_TRAINER,
     split: Split = WHOLE,
 ) -> float:
-    """Return the bytes of second copies of weights and gradients on one device, also of a split network.
+    """Return the bytes of second copies of weights and gradients on one device, of a whole or a split network.
 
     A device copies only the weights of its own slice, stage and experts. The size of a gradient bucket does not depend
-    on the split. Quantized layers are expanded one after another, so only slices divide them.
+    on the split. Quantized layers are expanded one after another, so tensor slices make an expanded layer smaller, but
+    pipeline stages do not.
     """
     architecture = family_of(architecture).with_experts_of(split.experts)
     whole = _whole_buffer_bytes(
@@ -87,35 +90,35 @@ def _whole_buffer_bytes(
     map at a time; without sharding, 4-bit weights of two layers are expanded, unless the trainer expands one map at a
     time. A bucket is never larger than the trained parameters. Weights that adapters materialize are added.
     """
-    b, materialised = bytes_per_number(precision), 0.0
+    number_bytes, materialized = bytes_per_number(precision), 0.0
     frozen = None if adapters is None else adapters.frozen
     if adapters is not None:
-        materialised = materialised_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
+        materialized = materialized_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
     bucket = min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
     if strategy in SHARDS_WEIGHTS:
         gathered = family_of(architecture).gathered()
-        size = float(b * parameters(gathered))
+        size = float(number_bytes * parameters(gathered))
         if frozen in QUANTIZED_BYTES:
             maps = layer_maps(gathered)
-            size += (QUANTIZED_BYTES[frozen] - b) * maps + b * maps / (2 * MAPS_OF_A_LAYER)
+            size += (QUANTIZED_BYTES[frozen] - number_bytes) * maps + number_bytes * maps / (2 * MAPS_OF_A_LAYER)
         if strategy is Strategy.ZERO3:
-            size += b * (min(DEEPSPEED_LIVE, parameters(architecture)) + 2 * bucket)
-        return size + materialised
-    copied = casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
+            size += number_bytes * (min(DEEPSPEED_LIVE, parameters(architecture)) + 2 * bucket)
+        return size + materialized
+    copied = casts_weights(strategy, precision=precision, adapters=adapters, trainer=trainer)
     copies = cast_weights(architecture) if copied else 0
     expanded = 0.0
     if frozen in QUANTIZED_BYTES:
         two_layers = frozen is FrozenFormat.NF4 and not trainer.one_map_at_a_time
         expanded = layer_maps(family_of(architecture).gathered()) / (1 if two_layers else 2 * MAPS_OF_A_LAYER)
-    return float(b * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialised
+    return float(number_bytes * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialized
 
 
-def materialised_bytes(
+def materialized_bytes(
     network: Architecture, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
 ) -> float:
     """Return the bytes of the dense weights that LoHa materializes and keeps for the backward pass.
 
-    They are those of all layers, or of one layer with full checkpointing. Other kinds of adapters keep none.
+    Without full checkpointing all layers keep theirs, with it only one layer does. Other kinds of adapters keep none.
     """
     if adapters.kind is not AdapterKind.LOHA:
         return 0.0

@@ -13,7 +13,7 @@ from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.network.method_work import has_scalar_head
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import SavedBytes, saved_per_sample
-from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
+from planner.speed.memory.buffers import buffer_bytes, casts_weights, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants, complete_setup
 from planner.speed.memory.device_memory import DeviceMemory, Parts, engine_bytes
 from planner.speed.memory.states import device_states
@@ -162,7 +162,7 @@ def head_gradient_bytes(
     if trainer.loss_chunks is None or architecture.sample == "image" or adapters is not None:
         return 0.0
     number = float(bytes_per_number(precision))
-    under_autocast = casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
+    under_autocast = casts_weights(strategy, precision=precision, adapters=adapters, trainer=trainer)
     bytes_per_weight = 4.0 + 4.0 + number if under_autocast else 2.0 * number
     return bytes_per_weight * architecture.vocab * architecture.hidden
 

@@ -19,12 +19,13 @@ class MemoryQuestion:
     """Training, and the kind and number of devices that run it."""
 
     setup: TrainingSetup
-    """Its `checkpointing` may be None. Then the answer takes the lightest that fits with 95 %, else the likeliest."""
+    """Setup of the training. If its `checkpointing` is None, the answer assumes the kind that recomputes least and fits
+    with a chance of 95 %; if none does, the kind that is most likely to fit."""
     accelerator: Accelerator
     devices: int
     trainer: TrainerMemory
     stated: frozenset[str] = frozenset()
-    """Names of the settings of `trainer` that are stated. For the others, every possible value is weighted."""
+    """Names of the settings of `trainer` that are stated. Of the others, all possible values count with weights."""
     traced_layer_bytes: float | None = None
     """Bytes that autograd saves in one layer for each token, if they were traced; None: the formula counts them."""
 

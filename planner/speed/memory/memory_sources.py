@@ -97,11 +97,12 @@ def _bytes_per_parameter(question: MemoryQuestion, phase: Phase) -> str:
         split.tensor == 1 and keeps_gradients(question.strategy, devices=replicas, trainer=question.trainer)
     )
     names = {*STATES_BY_PHASE[phase], *(("gradients",) if kept else ())}
-    there = {name: size for name, size in whole._asdict().items() if size and name in names}
+    counted_parts = {name: size for name, size in whole._asdict().items() if size and name in names}
     terms = [
-        f"{name} {size:g}{f' / {replicas}' if name in sharded and replicas > 1 else ''}" for name, size in there.items()
+        f"{name} {size:g}{f' / {replicas}' if name in sharded and replicas > 1 else ''}"
+        for name, size in counted_parts.items()
     ]
-    total = sum(size / (replicas if name in sharded else 1) for name, size in there.items())
+    total = sum(size / (replicas if name in sharded else 1) for name, size in counted_parts.items())
     return f"({' + '.join(terms)}) = {total:.4g} bytes" if terms else "0 bytes"
 
 

@@ -17,7 +17,7 @@ GOOD_CHANCE = 0.9
 SMALL_SHARE = 0.5
 """Share of a device's memory for an engine: the default of verl's `gpu_memory_utilization`."""
 LEAST_GAIN = 0.005
-"""Least increase of the chance that makes a change worth proposing."""
+"""Smallest increase of the chance that makes a change worth proposing."""
 
 
 @dataclass(frozen=True)

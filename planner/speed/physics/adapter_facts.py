@@ -19,7 +19,7 @@ from planner.speed.physics.accelerator_facts import peak_flops
 from planner.speed.physics.kernels import kernel_words, planned_words, written_for_adapters
 
 NO_ADAPTERS = {
-    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "materialised": 0.0,
+    "adapters": 0.0, "adapted": 0.0, "adapted_maps": 0.0, "adapted_weights": 0.0, "rank": 0.0, "materialized": 0.0,
     "dense": 0.0, "dense_trained": 0.0, "rotation_flops": 0.0, "adapters_fused": 0.0, "separate_gathers": 0.0,
     "quantized": 0.0, "outliers": 0.0,
 }  # fmt: skip
@@ -44,7 +44,7 @@ REUSES_OUTPUT = re.compile(r"dropout[- ]0\b")
 class DenseCost(NamedTuple):
     """Work of an adapter with matrices of its map's whole size."""
 
-    materialised: float
+    materialized: float
     """1 if the adapter builds such a matrix in every pass."""
     dense: float
     """Number of products with such a matrix in each pass."""
@@ -83,13 +83,13 @@ def planned_adapters(
     """
     if adapters is None:
         return NO_ADAPTERS
-    beside = adapted(decoder, adapters)
+    adapted_shapes = adapted(decoder, adapters)
     joined = compiled if framework is None else written_for_adapters(*planned_words(framework))
     return {
         "adapters": 1.0,
-        "adapted": beside.numbers / decoder.layers,
-        "adapted_maps": beside.maps / decoder.layers,
-        "adapted_weights": beside.weights / decoder.layers,
+        "adapted": adapted_shapes.numbers / decoder.layers,
+        "adapted_maps": adapted_shapes.maps / decoder.layers,
+        "adapted_weights": adapted_shapes.weights / decoder.layers,
         "rank": float(adapters.rank * PAIRS[adapters.kind]),
         **DENSE_COSTS[adapters.kind]._asdict(),
         "rotation_flops": 0.0,
@@ -120,17 +120,18 @@ def measured_adapters(
     targets = set(_targets(row.lora_targets) or usual) - set(OF_THE_MLP if network["experts"] > 1 else ())
     if WITHOUT_MAPS.search(method):
         targets = set()
-    beside = [shape for name, shape in shapes.items() if name in targets]
+    adapted_shapes = [shape for name, shape in shapes.items() if name in targets]
     kernels = kernel_words(row.compile_kernels)
     rank = float(row.lora_rank or USUAL.rank)
     return {
         "adapters": 1.0,
-        "adapted": sum(shape.inputs + shape.outputs for shape in beside),
-        "adapted_maps": float(len(beside)),
-        "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
+        "adapted": sum(shape.inputs + shape.outputs for shape in adapted_shapes),
+        "adapted_maps": float(len(adapted_shapes)),
+        "adapted_weights": sum(shape.inputs * shape.outputs for shape in adapted_shapes),
         "rank": rank,
         **_named_cost(method, kernels)._asdict(),
-        "rotation_flops": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
+        "rotation_flops": sum(_rotation(method, shape, rank) for shape in adapted_shapes)
+        * _slower_in_fp32(accelerator),
         "adapters_fused": float(written_for_adapters(kernels, row.framework)),
         "separate_gathers": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
     from planner.speed.physics.config_arrays import Array
 
-REPEATED = 0.33
-"""Forward pass's share of the element-wise work and launches of forward and backward together."""
-ABOVE_RATED = 1.1
-"""Largest reached peak / rated peak: GeForce cards sustain clocks up to a tenth above their rated boost."""
-NARROW_BYTES = 1.5
+FORWARD_SHARE = 0.33
+"""Share of the forward pass in the element-wise work and launches of both passes. Recomputation adds it once more."""
+MOST_ABOVE_RATED_PEAK = 1.1
+"""Largest ratio of reached to rated peak: GeForce cards sustain clocks up to a tenth above their rated boost."""
+EIGHT_BIT_PRODUCT_BYTES = 1.5
 """Average bytes of a number that an 8-bit product moves: operands have one byte, results two."""
-TILE, WIDE_TILE, WIDEST = 32, 64, 128
-"""Numbers of a head in one tile of a fused attention kernel; in a tile for wider heads; in the widest common head."""
+HEAD_TILE, WIDE_HEAD_TILE, WIDEST_COMMON_HEAD = 32, 64, 128
+"""Widths of attention heads, in numbers: a tile of a fused kernel, a tile for heads wider than the widest common one,
+and the widest common head."""
 US = 1e-6
 """Seconds in a microsecond."""
 HIDDEN_PASSES, GATE_PASSES = 0.6, 0.1
@@ -38,22 +39,23 @@ is fitted (`elementwise`)."""
 HIDDEN_OPERANDS = 3
 """Hidden states that a layer's products read and write in addition to the MLP's outputs: the input of query, key and
 value, the output of attention's projection, and the input of the MLP."""
-LOST_OF_A_WAVE = 0.5
-"""Average idle share of a product's last wave of blocks: anything between none and all of it."""
-HALF_A_TILE = 64
-"""Average padding of each expert's tokens to whole tiles of 128. Source: NVIDIA, CUTLASS grouped GEMM."""
+IDLE_SHARE_OF_LAST_WAVE = 0.5
+"""Average idle share of a product's last wave of blocks. It lies anywhere between 0 and 1."""
+PADDING_PER_EXPERT = 64
+"""Average tokens that pad each expert's tokens to whole tiles of 128. Source: NVIDIA, CUTLASS grouped GEMM."""
 CAUSAL_SKIPPED = 0.5
 """Share of the attention matrix above its diagonal, which a fused kernel skips."""
 FLASH_PASSES = 3.5
-"""Forward and backward work of a fused attention kernel / its forward work. The forward pass has two products and the
-backward pass five (Dao et al. 2022)."""
-WRITTEN_REPEATED = 0.3
-"""Forward pass's share of the passes over a stored attention matrix; about as in other element-wise work."""
+"""Work of a fused attention kernel in both passes / its work in the forward pass. The forward pass has two products and
+the backward pass five (Dao et al. 2022)."""
+STORED_FORWARD_SHARE = 0.3
+"""Share of the forward pass in the reads and writes of a stored attention matrix; about as in other element-wise work.
+"""
 HOST_AGE = {
     "pascal": "older", "volta": "older", "turing": "older", "ada": "newer", "hopper": "newer", "blackwell": "newer",
     "cdna": "newer",
 }  # fmt: skip
-"""Age of the host's processor, compared with Ampere's machines. Hosts are assumed to be as old as accelerators."""
+"""Age of the host's processor compared with hosts of Ampere cards. Hosts are assumed to be as old as accelerators."""
 
 
 def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
@@ -61,9 +63,9 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
 
     Below 16 bit, scaling and transposing cost a part of it; Blackwell's tensor cores scale blocks themselves.
 
-    If power is short the clock falls. Dynamic power is proportional to clock x voltage^2, so the clock is proportional
-    to the power with an exponent of up to one third (Mudge 2001). Boards with spare power run slightly above the clock
-    of their rated peak. Ordinary cores (fp32) need less power and are easier to fill, so they reach the same share in
+    Below the needed power, the clock falls. Dynamic power is proportional to clock x voltage^2, so the clock grows with
+    the power to an exponent of up to one third (Mudge 2001). Boards with spare power run slightly above the clock of
+    their rated peak. Ordinary cores (fp32) need less power and are easier to keep busy, so they reach the same share in
     all generations.
     """
     import numpy as np
@@ -73,7 +75,7 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
     scaling = (c.generation == GENERATIONS.index("blackwell")) & (c.format_step > 0)
     share = share * np.where(scaling, p["gemm_scaled"], 1.0)
-    sustained = np.minimum(share * c.power ** p["gemm_power"], ABOVE_RATED)
+    sustained = np.minimum(share * c.power ** p["gemm_power"], MOST_ABOVE_RATED_PEAK)
     return np.asarray(np.where(c.vector_rate > 0, p["gemm_vector"], sustained))
 
 
@@ -98,7 +100,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     weights = layer_matrices(c) / c.tp
     local = (stored_matrices(c) - layer_matrices(c)) / c.tp / c.ep + weights
     number = c.number_bytes
-    moved = np.where(c.format_step > 0, NARROW_BYTES, number)
+    moved = np.where(c.format_step > 0, EIGHT_BIT_PRODUCT_BYTES, number)
     mlp_width = c.ffn_hidden * c.active_experts * c.mlp_matrices / c.tp
     widths = (
         (c.q_dim * 2 + c.kv_dim * 2) / c.tp
@@ -109,10 +111,10 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     cast = 1 + c.autocast * (1 - c.fused) * (p["elementwise_cast"] - 1)
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (HIDDEN_PASSES * c.hidden / c.tp + GATE_PASSES * gated) * number * p["elementwise"]
-    again = 1 + REPEATED * forward_again(c)
+    again = 1 + FORWARD_SHARE * forward_again(c)
     narrow = np.where(c.format_step > 0, p["routing_narrow"], 1.0)
     return {
-        "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
+        "products": (2 * tokens * weights / outlier_rate(c, p) + wasted_flops(c, p))
         / (c.peak * gemm_share(c, p))
         * passes(c),
         "traffic": moved * (tokens * widths + local) * p["gemm_bytes"] / reached * passes(c),
@@ -136,14 +138,14 @@ def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Return the time of one layer's adapters, forward and backward.
 
     Products need 2 x tokens x rank x (inputs + outputs) FLOPs per pass at 16 bit. Casting, dropout, scaling and adding
-    to the map's output move `adapter_bytes` per input and output of a map at 16 bit, and twice that at 32.
+    to the map's output move `adapter_bytes` per input and output of a map at 16 bit, and twice that at 32 bit.
 
-    Kinds that build a matrix of the map's size move `form_bytes` per element, twice that at 32 bit, and twice as much
-    for its gradients; most also multiply by it. Orthogonal kinds multiply weights by weights to build it
+    Kinds that build a matrix of the map's size move `form_bytes` per element (twice that at 32 bit), and twice as much
+    for its gradients; most kinds also multiply by the matrix. Orthogonal kinds multiply weights by weights to build it
     (`rotation_flops`), and again for the gradients.
 
-    Not modelled: tensor slices that each read a whole input; launches and expanded 4-bit weights when matrices are
-    built; that LoHa and BOFT have no product of their rank with each token, and PSOFT has a second one.
+    Not modelled: each tensor slice reads a whole input; building matrices has launches and expands 4-bit weights; LoHa
+    and BOFT have no product of their rank with each token, and PSOFT has a second one.
     """
     import numpy as np
 
@@ -154,17 +156,17 @@ def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     by_weight = tokens * weights * (c.dense * (forward + 1) + c.dense_trained)
     among_weights = c.rotation_flops / c.tp * (forward + 1)
     fused = 1 - c.adapters_fused * (1 - p["elementwise_fused"])
-    moved = numbers * p["adapter_bytes"] * c.number_bytes / 2 * fused * (1 + REPEATED * c.recompute)
-    materialised = c.materialised * weights * p["form_bytes"] * c.number_bytes / 2 * (forward + 2 * c.dense_trained)
+    moved = numbers * p["adapter_bytes"] * c.number_bytes / 2 * fused * (1 + FORWARD_SHARE * c.recompute)
+    materialized = c.materialized * weights * p["form_bytes"] * c.number_bytes / 2 * (forward + 2 * c.dense_trained)
     flops = 2 * (by_rank + by_weight) + among_weights
-    return np.asarray(flops / (c.peak16 * gemm_share(c, p)) + (moved + materialised) / reached)
+    return np.asarray(flops / (c.peak16 * gemm_share(c, p)) + (moved + materialized) / reached)
 
 
 def _routed_bytes(c: Configs) -> Array:
     """Return the bytes of a token's hidden state, counted once for each expert that it is sent to.
 
-    Tokens are sorted by expert and summed back by weight, and so are their gradients. `routing_passes` counts all reads
-    and writes. Source: Gale et al. 2022 (MegaBlocks), section 2.
+    Tokens are sorted by expert, and the experts' outputs are added up by weight; so are their gradients.
+    `routing_passes` counts all reads and writes. Source: Gale et al. 2022 (MegaBlocks), section 2.
     """
     return (c.experts > 1) * c.routed_experts * c.hidden / c.tp * c.number_bytes
 
@@ -187,12 +189,15 @@ def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
     inner = 2 * c.hidden + (c.q_dim + c.ffn_hidden) / c.tp
-    tiles = (c.experts > 1) * HALF_A_TILE * expert_matrices(c) * c.experts / c.ep / c.tp
-    return np.asarray(2 * inner * LOST_OF_A_WAVE * p["wave_k"] * 1e3 + 2 * tiles)
+    tiles = (c.experts > 1) * PADDING_PER_EXPERT * expert_matrices(c) * c.experts / c.ep / c.tp
+    return np.asarray(2 * inner * IDLE_SHARE_OF_LAST_WAVE * p["wave_k"] * 1e3 + 2 * tiles)
 
 
-def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
-    """Return the rate of products with frozen 8-bit weights, over the rate at 16 bit; 1 without those weights."""
+def outlier_rate(c: Configs, p: Mapping[str, float]) -> Array:
+    """Return the rate of products with frozen 8-bit weights / their rate at 16 bit; 1 without such weights.
+
+    LLM.int8() multiplies outlier columns separately, at 16 bit.
+    """
     import numpy as np
 
     return np.asarray(1 - c.outliers * (1 - p["outliers"]))
@@ -215,9 +220,9 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     reached_share = np.where(newer, p["attention_newer"] * (1 + c.native * (p["attention_native"] - 1)), p["attention"])
     reached_share = reached_share * (1 - c.early * (1 - p["attention_early"]))
     head = np.maximum(1.0, c.q_dim / np.maximum(1.0, c.heads))
-    tile = np.where(head > WIDEST, WIDE_TILE, TILE)
+    tile = np.where(head > WIDEST_COMMON_HEAD, WIDE_HEAD_TILE, HEAD_TILE)
     tiled = tile * np.ceil(np.round(head / tile, 6)) / head
-    reached_share = reached_share * np.where(head > WIDEST, p["attention_wide"], 1.0)
+    reached_share = reached_share * np.where(head > WIDEST_COMMON_HEAD, p["attention_wide"], 1.0)
     kernel = (
         flops
         * c.attended
@@ -228,7 +233,7 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     )
     matrix_bytes = tokens * c.heads / c.tp * c.seq_len * c.number_bytes
     passes_over_it = (
-        p["softmax"] * (1 - c.fused * (1 - p["elementwise_fused"])) * (1 + WRITTEN_REPEATED * forward_again(c))
+        p["softmax"] * (1 - c.fused * (1 - p["elementwise_fused"])) * (1 + STORED_FORWARD_SHARE * forward_again(c))
     )
     eager = flops / (c.peak16 * share) * (1 + BACKWARD + forward_again(c)) + matrix_bytes * passes_over_it / reached
     return np.asarray(c.flash * kernel + (1 - c.flash) * eager)
@@ -251,7 +256,7 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
         * (1 + c.forward_only + BACKWARD - c.adapters)
     )
     fused = 1 - c.fused * (1 - p["logits_fused"])
-    loss = tokens * c.vocab / c.tp * p["logits"] * fused / reached * (1 + REPEATED * c.forward_only)
+    loss = tokens * c.vocab / c.tp * p["logits"] * fused / reached * (1 + FORWARD_SHARE * c.forward_only)
     return np.asarray(products + loss)
 
 
@@ -274,12 +279,12 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     ) + c.sequential_experts * c.experts * p["host_loop"]
     maps = c.adapted_maps * p["host_adapter"] + c.quantized * p["host_quantized"]
     layer = (1 + maps + routing) * sharded + gathers
-    launches = fused * layer * (1 + REPEATED * forward_again(c))
+    launches = fused * layer * (1 + FORWARD_SHARE * forward_again(c))
     return np.asarray(p["host_us"] * c.host_scale * US * host_age(c, p) * launches)
 
 
 def host_age(c: Configs, p: Mapping[str, float]) -> Array:
-    """Return the time of the host's work over that on Ampere's machines, by the age of the processor."""
+    """Return the time of the host's work / its time on hosts of Ampere cards, by the age of the processor."""
     import numpy as np
 
     processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])

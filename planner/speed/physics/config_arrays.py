@@ -76,7 +76,7 @@ class Configs:
     """Weights of one layer's maps that have adapters."""
     rank: Array
     """Width of an adapter; for LoHa, the width of both its pairs together."""
-    materialised: Array
+    materialized: Array
     """1: the adapter builds a matrix of the map's size in every pass; 0 for LoRA."""
     dense: Array
     """Products of a map's whole size that its adapter adds to each pass."""
@@ -207,9 +207,9 @@ class Configs:
         return self.dp * self.micro_batch * self.micro_batches * self.seq_len
 
     @property
-    def materialises_weights(self) -> Array:
+    def materializes_weights(self) -> Array:
         """1 if the adapters build a dense or orthogonal matrix in every pass; 0 for LoRA."""
-        return ((self.materialised > 0) | (self.rotation_flops > 0)) * 1.0
+        return ((self.materialized > 0) | (self.rotation_flops > 0)) * 1.0
 
 
 def from_rows(rows: Sequence[Mapping[str, float]]) -> Configs:

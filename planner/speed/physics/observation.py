@@ -88,7 +88,7 @@ class Observation:
 
 
 NAMES_IN_DIGESTS = {
-    "sequential_experts": "looped", "variable_length": "ragged", "materialised": "formed", "separate_gathers": "apart",
+    "sequential_experts": "looped", "variable_length": "ragged", "materialized": "formed", "separate_gathers": "apart",
 }  # fmt: skip
 """Names of a configuration's keys in digests, if they differ from the fields' names.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.quantity.formula import applied, named
 from planner.scenario.training_setup import LARGEST_OF_TWO, LARGEST_POWER
 from planner.speed.physics import communication, compute
-from planner.speed.physics.compute import REPEATED, host_age
+from planner.speed.physics.compute import FORWARD_SHARE, host_age
 from planner.speed.physics.config_arrays import Configs
 from planner.speed.physics.part_formula import computes, forward_again, trained_share
 
@@ -82,7 +82,7 @@ def engine_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     times = np.where(c.zero >= 2, AT_THE_STEP + (1 - AT_THE_STEP) * c.micro_batches, 1.0)
     replicated = p["zero2_ms"] * tensors * times / c.micro_batches
     modules = 1 + c.sequential_experts * c.experts * c.mlp_matrices / TENSORS_OF_A_LAYER
-    sharded = p["zero3_ms"] * modules * (1 + REPEATED * forward_again(c))
+    sharded = p["zero3_ms"] * modules * (1 + FORWARD_SHARE * forward_again(c))
     layer = np.where(c.zero >= 3, np.maximum(sharded, replicated), replicated) * MS * host_age(c, p)
     return np.asarray(c.deepspeed * (c.zero >= 1) * c.stage_layers * layer)
 

@@ -22,7 +22,7 @@ from planner.speed.throughput.strategy_space import StrategyQuestion
 from planner.text.number_text import percent_text
 
 WORTH_DIVIDING = 1.05
-"""Least rate of a divided layout over that of the fastest undivided one.
+"""Smallest rate of a divided layout over that of the fastest undivided one.
 
 Smaller differences are within the error, and every trainer runs an undivided layout, including the planner's benchmark.
 """
@@ -136,5 +136,7 @@ def _searched(
         return ()
     if job.mfu is not None or option.step is not None or option.power_cap_w is not None:
         return ()
-    question = StrategyQuestion(job.setup, candidate.cluster.by_its_speed, shortest_step=shortest, undivided=undivided)
+    question = StrategyQuestion(
+        job.setup, candidate.cluster.for_speed_only, shortest_step=shortest, undivided=undivided
+    )
     return _search_once(question, catalog.calibration)

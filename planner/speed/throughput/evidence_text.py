@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 ASSUMED_SHARE, PLANNED_SHARE = "share of the peak (assumed)", "share of the peak (the plan's mfu)"
 LONGEST_LINE = 60
-"""Most characters of a line in a table; longer lines omit names."""
+"""Largest number of characters of a line in a table; longer lines omit names."""
 MODULES = ("SXM", "SXM2", "SXM3", "DGXS", "per", "GPU")
 """Parts of an accelerator's id that lines omit. Cards keep "PCIe" and "NVL", because they are slower."""
 MOST_NAMES = 2
-"""Most accelerators that a clause names."""
+"""Largest number of accelerators that a clause names."""
 STATED = " (step)"
 """End of the line for a step that the plan states."""
 
@@ -32,10 +32,10 @@ def evidence_clause(
     label: Labels, calibration: Calibration, own: OwnEvidence[Observation], bundled_runs: Collection[str]
 ) -> str:
     """Return the counts of an estimate's evidence: published runs, the user's steps and runs, bundled runs, probes."""
-    here = calibration.seen["accelerator"].get(label.accelerator)
+    rows_seen = calibration.seen["accelerator"].get(label.accelerator)
     published = f"{calibration.rows:,} published runs, "
-    if here is not None:
-        published += f"{here.rows:,} of them on {spelled(label.accelerator)}"
+    if rows_seen is not None:
+        published += f"{rows_seen.rows:,} of them on {spelled(label.accelerator)}"
     else:
         others = calibration.seen["generation"].get(label.generation)
         published += f"none of them on {spelled(label.accelerator)}, "
@@ -43,8 +43,8 @@ def evidence_clause(
     counted = [published]
     if own.steps:
         counted.append(f"your step on {_named(step.accelerator.id for step in own.steps)}")
-    for mine, singular, plural in ((True, "your run", "of your runs"), (False, "1 bundled run", "bundled runs")):
-        runs = [run for run in own.runs if (run.id not in bundled_runs) is mine]
+    for is_own, singular, plural in ((True, "your run", "of your runs"), (False, "1 bundled run", "bundled runs")):
+        runs = [run for run in own.runs if (run.id not in bundled_runs) is is_own]
         if runs:
             count = singular if len(runs) == 1 else f"{len(runs)} {plural}"
             counted.append(f"{count} on {_named(run.hardware.accelerator for run in runs)}")
@@ -60,14 +60,14 @@ def estimated_line(
 ) -> str:
     """Return an estimate's evidence in one line: the user's measurements, or else the rows of this accelerator."""
     line = f"estimated from {calibration.rows:,} published runs"
-    mine = sum(run.id not in bundled_runs for run in own.runs)
-    if own.steps or mine:
-        step, runs = "your step", f"{mine} of your runs" if mine > 1 else "your run"
+    own_count = sum(run.id not in bundled_runs for run in own.runs)
+    if own.steps or own_count:
+        step, runs = "your step", f"{own_count} of your runs" if own_count > 1 else "your run"
         return f"{line} and {step if own.steps else runs}"
     if own.probe.probes:
         return f"{line} and {'your' if own.probe.of_this_machine else 'another'} probe"
-    here = calibration.seen["accelerator"].get(label.accelerator)
-    count = f"{here.rows:,}" if here else "none"
+    rows_seen = calibration.seen["accelerator"].get(label.accelerator)
+    count = f"{rows_seen.rows:,}" if rows_seen else "none"
     return _shortened(f"{line}, {count} on {short_name(label.accelerator)}", f"{line}, {count} on this one")
 
 
@@ -84,13 +84,14 @@ def stated_line(step: UserStep) -> str:
 
 def measured_line(runs: Sequence[RunRecord], basis: Basis, bundled_runs: Collection[str]) -> str:
     """Return the line for runs that answer directly, without an estimate."""
-    mine = sum(run.id not in bundled_runs for run in runs)
+    own_count = sum(run.id not in bundled_runs for run in runs)
     if len(runs) == 1:
-        whose = "your" if mine else "bundled"
+        whose = "your" if own_count else "bundled"
         return _shortened(f"{basis.value} ({whose} run {runs[0].id})", f"{basis.value} ({whose} run)")
-    if mine == len(runs):
-        return f"{basis.value} ({mine} of your runs)"
-    return f"{basis.value} ({f'{len(runs)} runs, {mine} of them yours' if mine else f'{len(runs)} bundled runs'})"
+    if own_count == len(runs):
+        return f"{basis.value} ({own_count} of your runs)"
+    count = f"{len(runs)} runs, {own_count} of them yours" if own_count else f"{len(runs)} bundled runs"
+    return f"{basis.value} ({count})"
 
 
 def scaled_line(run: RunRecord, bundled_runs: Collection[str], *, of_another_network: bool = False) -> str:

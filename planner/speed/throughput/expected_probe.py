@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner.speed.estimator.network_kind import EstimatorQuery
 
 
-def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: Calibration) -> float:
+def left_after_probe(query: EstimatorQuery, candidate: Candidate, calibration: Calibration) -> float:
     """Return the standard deviation of an estimate's error after a probe of its machine, over that before it.
 
     The probe is assumed to measure kernels of the training's own sizes. The result does not depend on the measured
@@ -28,9 +28,9 @@ def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: C
     from planner.speed.estimator.own_runs import update
     from planner.speed.estimator.text_estimator import fitted
 
-    if asked.sample == "image":
+    if query.sample == "image":
         return 1.0
-    kernels = kernels_of(asked.observation.config)
+    kernels = kernels_of(query.observation.config)
     probed = [
         observation
         for kind in TRANSFER
@@ -38,8 +38,8 @@ def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: C
             kind, [kernel for kernel in kernels if kernel.kind is kind], candidate, "before it", here=True
         )
     ]
-    network_kind, constants = kind_of(asked, calibration), fitted(calibration)
-    place = network_kind.model(constants, [asked.observation]).place
+    network_kind, constants = kind_of(query, calibration), fitted(calibration)
+    place = network_kind.model(constants, [query.observation]).place
 
     def left(measurements: Sequence[Observation]) -> float:
         if not measurements:
@@ -47,7 +47,7 @@ def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: C
         measured = network_kind.model(constants, measurements).place
         return float(update(place, measured, np.zeros(len(measurements))).left[0])
 
-    return left([*asked.own, *probed]) / left(list(asked.own))
+    return left([*query.own, *probed]) / left(list(query.own))
 
 
 def kernels_of(config: Mapping[str, float]) -> list[KernelTime]:

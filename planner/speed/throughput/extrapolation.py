@@ -39,9 +39,9 @@ def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction 
     run. Otherwise scale a run on another accelerator by the ratio of peaks and bandwidths.
     """
     runs = runs_to_scale(job, catalog)
-    here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
-    if here:
-        return _between_counts(here, candidate, catalog) or _from_another_count(
+    runs_of_kind = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
+    if runs_of_kind:
+        return _between_counts(runs_of_kind, candidate, catalog) or _from_another_count(
             nearest_run(job, candidate, catalog), candidate, catalog
         )
     anchor = nearest_run(job, candidate, catalog)
@@ -56,7 +56,7 @@ def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord |
     that measured accelerators and not links, the run that the plan names, same strategy, nearest speed.
     """
     runs = runs_to_scale(job, catalog)
-    here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
+    runs_of_kind = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
 
     def on_this_accelerator(run: RunRecord) -> tuple[bool, bool, bool, float, str]:
         return (
@@ -79,19 +79,19 @@ def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord |
             run.id,
         )
 
-    if here:
-        return min(here, key=on_this_accelerator)
+    if runs_of_kind:
+        return min(runs_of_kind, key=on_this_accelerator)
     return min(runs, key=on_another, default=None)
 
 
-def _between_counts(here: list[RunRecord], candidate: Candidate, catalog: Catalog) -> Prediction | None:
+def _between_counts(runs_of_kind: list[RunRecord], candidate: Candidate, catalog: Catalog) -> Prediction | None:
     """Interpolate between two measured counts: log(throughput) is a straight line over log(accelerators).
 
     Returns None unless runs with fewer and with more accelerators exist on the same machine.
     """
     same = [
         run
-        for run in here
+        for run in runs_of_kind
         if run.hardware.node == candidate.node.id
         and run.hardware.nodes == candidate.nodes
         and _same_strategy(run, candidate)

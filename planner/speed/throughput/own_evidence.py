@@ -24,7 +24,7 @@ from planner.speed.throughput.power_cap import uncapped_runs
 from planner.speed.throughput.probe_evidence import NO_PROBE, ProbeEvidence
 
 MOST_MEASUREMENTS = 64
-"""Most measurements that correct one answer; the closest are used."""
+"""Largest number of measurements that correct one answer; the closest are used."""
 
 Observed = TypeVar("Observed", bound=Observation)
 Observed_co = TypeVar("Observed_co", bound=Observation, covariant=True)

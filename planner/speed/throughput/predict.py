@@ -57,8 +57,8 @@ def _over_its_network(
         if probed is not None:
             runs = {key: run for key, run in catalog.runs.items() if is_run_of(run, candidate)}
             known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}, "runs": runs})
-            here = replace(candidate, accelerator=probed)
-            return predict_by_physics(job, here, known, calibration, fitting or DeviceFit(None))
+            probed_candidate = replace(candidate, accelerator=probed)
+            return predict_by_physics(job, probed_candidate, known, calibration, fitting or DeviceFit(None))
     if job.setup.network is None or candidate.accelerator.id == CPU or calibration is None:
         without = _without_physics(job, candidate, catalog)
         return _with_unused_steps(without, job, "only the estimator learns from steps")

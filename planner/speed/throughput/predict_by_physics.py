@@ -48,7 +48,7 @@ OTHER_SOFTWARE = 1.7
 """Factor on the low end of the range for an accelerator that needs its maker's software, if the plan does not name it.
 Of eight sites with Gaudi or Trainium, the slowest is 1.67 times as slow as a fit without it predicts."""
 LEAST_FACTOR = 2.0
-"""Least range, in both directions, of trainings whose kind no measurement calibrates, and of all phases of a step with
+"""Smallest factor, both ways, for trainings whose kind no measurement calibrates, and for all phases of a step with
 rollouts except the training passes. Published steps differ as much from predictions (docs/accuracy/rollouts.csv)."""
 
 
@@ -107,19 +107,19 @@ def predict_by_physics(
             *training_notes(job),
             *((peak_note,) if peak_note else ()),
         ),
-        asked=EstimatorQuery(asked, own.observations),
+        query=EstimatorQuery(asked, own.observations),
         causes=causes_of(estimate.place),
     )
 
 
-def _probe_notes(asked: Observation, calibration: Calibration, own: OwnEvidence[Observation]) -> tuple[str, ...]:
+def _probe_notes(observation: Observation, calibration: Calibration, own: OwnEvidence[Observation]) -> tuple[str, ...]:
     """Return notes on the probe: its machine, the parts that it does not measure, and a contradiction with runs."""
     if not own.probe.observations:
         return ()
     names = ", ".join(probe.id for probe in own.probe.probes)
     machine = "this machine" if own.probe.of_this_machine else "other machines of this kind, so it counts for less"
     notes = [f"corrected by kernels of {machine} ({names})"]
-    if unmeasured := not_measured(part_shares(asked, calibration), own.observations):
+    if unmeasured := not_measured(part_shares(observation, calibration), own.observations):
         notes.append(f"no kernel of the probe measures {', '.join(unmeasured)}: these keep their range")
     if contradiction := contradiction_text(own.observations, calibration):
         notes.append(contradiction)

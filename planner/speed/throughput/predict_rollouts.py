@@ -70,7 +70,7 @@ def predict_rollouts(
     question = rollout_question(job, candidate)
     if isinstance(question, Reason):
         return not_answered(question)
-    passes = replace(job, setup=question.trained_setup)
+    passes = replace(job, setup=question.training_setup)
     trained = predict_by_physics(passes, question.trainers, catalog, calibration, fitting)
     if isinstance(trained, NoPrediction):
         return trained
@@ -111,7 +111,7 @@ def fastest_generation(question: RolloutQuestion, rollouts: Rollouts) -> Generat
         constants = replace(constants, most_sequences=question.generation.at_once)
     for offloaded in (False, True):
         found = []
-        for tensor in question.tensors:
+        for tensor in question.copy_sizes:
             copy = question.copy(tensor)
             free = question.free_bytes(copy, offloaded=offloaded)
             copies = question.engine_devices // tensor
@@ -124,7 +124,7 @@ def fastest_generation(question: RolloutQuestion, rollouts: Rollouts) -> Generat
 
 
 def _no_room(question: RolloutQuestion) -> Reason:
-    copy = question.copy(max(question.tensors))
+    copy = question.copy(max(question.copy_sizes))
     text = (
         f"generation has no room: of {question.device.memory / GIB:.1f} GiB on each device its weights take "
         f"{copy.weights / GIB:.1f} over {copy.tensor}, which leaves no cache for one completion"

@@ -40,7 +40,7 @@ class Prediction:
     steps: tuple[Candidate, ...] = ()
     """Options of the plan whose steps corrected the prediction."""
     notes: tuple[str, ...] = ()
-    asked: EstimatorQuery | None = None
+    query: EstimatorQuery | None = None
     """Query to the estimator; None if the physics was not used."""
     causes: Causes = ()
     """Causes of the error that other machines may share, as shares of its standard deviation."""

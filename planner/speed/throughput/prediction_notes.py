@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 SMALLEST_SHARE = 0.02
-"""Least share of a step for a part to be named."""
+"""Smallest share of a step for a part to be named."""
 DECODED_PER_WORKER = 190
 """Images/s that one CPU core decodes and crops for ImageNet. Ten workers with Pillow loaded 1,923 images/s for an A100
 that could train 2,600. Source: huggingface/pytorch-image-models issue 1491, October 2022."""
@@ -116,26 +116,26 @@ def input_note(images_per_s: float, candidate: Candidate) -> str:
     )
 
 
-def source_text(asked: Observation, calibration: Calibration, rate: float, evidence: str) -> str:
+def source_text(observation: Observation, calibration: Calibration, rate: float, evidence: str) -> str:
     """Return the source of an estimate: its evidence, and the seconds of a step with the shares of its parts.
 
     `rate` is in tokens/s or images/s of all accelerators.
     """
-    kind, names = kind_of_sample(asked.sample, calibration), part_names(asked.sample)
-    shares = part_shares(asked, calibration)
+    kind, names = kind_of_sample(observation.sample, calibration), part_names(observation.sample)
+    shares = part_shares(observation, calibration)
     shown = ", ".join(f"{names[name]} {share:.0%}" for name, share in shares.items() if share >= SMALLEST_SHARE)
-    size, _ = kind.size(asked)
+    size, _ = kind.size(observation)
     return (
         f"estimated from {evidence} ({kind.name} of {calibration.made_on}): a step of {size:,.0f} {kind.unit}"
-        f"{kind.each(asked)} takes {size / rate:.4g} s, of that {shown}"
+        f"{kind.each(observation)} takes {size / rate:.4g} s, of that {shown}"
     )
 
 
-def part_shares(asked: Observation, calibration: Calibration) -> dict[str, float]:
+def part_shares(observation: Observation, calibration: Calibration) -> dict[str, float]:
     """Return the share of each part of one step, with the effects of the accelerator's and framework's labels."""
     from planner.speed.estimator.text_estimator import fitted
 
-    shares = kind_of_sample(asked.sample, calibration).model(fitted(calibration), [asked]).place.shares
+    shares = kind_of_sample(observation.sample, calibration).model(fitted(calibration), [observation]).place.shares
     whole = sum(float(share[0]) for share in shares.values())
     return {name: float(share[0]) / whole for name, share in shares.items()}
 

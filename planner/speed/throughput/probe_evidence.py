@@ -87,15 +87,15 @@ def probe_evidence(
         probe for probe in catalog.probes.values() if probe.refers_to(candidate.accelerator.id) and not probe.verdict
     ]
     alike.sort(key=lambda probe: (probe.measured_on, probe.id), reverse=True)
-    here = [probe for probe in alike if is_of(probe, candidate)][:1]
-    used = here or ([] if candidate.accelerator.id == CPU else alike[:MOST_PROBES])
+    own_probes = [probe for probe in alike if is_of(probe, candidate)][:1]
+    used = own_probes or ([] if candidate.accelerator.id == CPU else alike[:MOST_PROBES])
     chosen_format = number_format(precision or Precision.BF16, candidate.accelerator)
     found = [
         observation
         for probe in used
-        for observation in _observed(probe, candidate, chosen_format, compiled=compiled, here=bool(here))
+        for observation in _observed(probe, candidate, chosen_format, compiled=compiled, here=bool(own_probes))
     ]
-    return ProbeEvidence(tuple(found), tuple(used) if found else (), bool(here and found))
+    return ProbeEvidence(tuple(found), tuple(used) if found else (), bool(own_probes and found))
 
 
 def is_of(probe: ProbeRecord, candidate: Candidate) -> bool:
@@ -217,7 +217,7 @@ def _shape(kernel: KernelTime, candidate: Candidate, seconds: float) -> Shape | 
 
 
 CONTRADICTED_FRACTION = 0.15
-"""Least half-width of a measurement that a probe contradicts; it is that of a window of seconds."""
+"""Smallest half-width of a measurement that a probe contradicts; it is that of a window of seconds."""
 
 
 def contradiction_text(own: tuple[Observation, ...], calibration: Calibration) -> str | None:

@@ -1,4 +1,4 @@
-"""Training on its own completions, in the terms of generation: work of a step, groups of devices, memory."""
+"""Set-up of a training on its own completions: work of a step, devices that generate and train, memory."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from planner.speed.memory.device_memory import ENGINE_GIB, SLEEPLESS_SHARE, Engi
 from planner.speed.memory.planned_settings import planned_trainer_memory
 from planner.speed.memory.states import States, device_states
 
-USABLE = 0.9
+USABLE_SHARE = 0.9
 """Largest share of a device's memory for an engine: the default of vLLM's gpu_memory_utilization."""
-LEAST_CACHE = 0.1
-"""Least share of a device's memory for the cache of an engine that never sleeps, even with weights that need more."""
-WIDEST = 8
-"""Most devices over which a copy is divided unless the plan states it: those of a common machine."""
+LEAST_CACHE_SHARE = 0.1
+"""Share of a device's memory that an engine that never sleeps keeps for its cache, however large its weights are."""
+MOST_DEVICES_OF_A_COPY = 8
+"""Largest number of devices of a copy of the network, unless the plan states a number. Most machines have 8."""
 
 
 @dataclass(frozen=True)
 class RolloutQuestion:
-    """Step with rollouts: its work, and the devices that generate and train."""
+    """One optimizer step with rollouts: its work, and the devices that generate and train."""
 
     job: Job
     """Job whose samples are prompts."""
@@ -37,7 +37,7 @@ class RolloutQuestion:
     trainers: Candidate
     """Devices that train."""
     generating_devices: int
-    """Separate devices that generate; 0 if the devices that train also generate."""
+    """Number of devices that only generate; 0 if the devices that train also generate."""
 
     @property
     def engine_devices(self) -> int:
@@ -45,13 +45,13 @@ class RolloutQuestion:
         return self.generating_devices or self.trainers.accelerators
 
     @property
-    def trained_setup(self) -> TrainingSetup:
+    def training_setup(self) -> TrainingSetup:
         """Setup of the step's training passes: all completions, each with its prompt."""
         return replace(self.job.setup, global_batch=self.rollouts.sequences)
 
     @property
-    def resident(self) -> States:
-        """Bytes of the training's states on each device."""
+    def training_states(self) -> States:
+        """Bytes of weights, gradients and optimizer states on each device that trains."""
         setup = self.job.setup
         assert setup.network is not None, "the caller checks it"
         return device_states(
@@ -64,7 +64,7 @@ class RolloutQuestion:
     @property
     def resident_bytes(self) -> float:
         """Bytes of training that stay on a device while it generates: weights and moments, no gradients."""
-        return 0.0 if self.generating_devices else self.resident.weights + self.resident.moments
+        return 0.0 if self.generating_devices else self.training_states.weights + self.training_states.moments
 
     def copy(self, tensor: int) -> EngineCopy:
         """Return one copy of the network over `tensor` devices."""
@@ -79,36 +79,36 @@ class RolloutQuestion:
         return engine_memory(self.generation, self.job.setup.framework)
 
     def free_bytes(self, copy: EngineCopy, *, offloaded: bool) -> float:
-        """Return the bytes of a device's memory that are free for the cache.
+        """Return the bytes of a device's memory that are free for the engine's cache.
 
-        free = min(memory x 0.9 - training states, memory that the engine reserves) - 2 GiB of the engine - its weights
+        free = min(memory x 0.9 - training states, memory that the engine reserves) - 2 GiB for the engine - its weights
 
-        Training states count 0 if they are `offloaded` to the host during generation. By default an engine that never
-        sleeps reserves three tenths of the memory, or its weights plus a tenth if they need more. If the trainer
-        generates, it uses the training's weights.
+        Training states that are `offloaded` to the host during generation count 0. By default an engine that never
+        sleeps reserves 30 % of the memory, or its weights plus 10 % if that is more. If the trainer generates, it needs
+        no second copy of the weights.
         """
         weights = copy.weights if self.generating_devices or self.generation.engine is not Engine.TRAINER else 0.0
-        usable = self.device.memory * USABLE - (0.0 if offloaded else self.resident_bytes)
-        own = ENGINE_GIB * GIB + weights
-        share, reserved = self.generation.memory_share, usable
+        available = self.device.memory * USABLE_SHARE - (0.0 if offloaded else self.resident_bytes)
+        engine_bytes = ENGINE_GIB * GIB + weights
+        share, reserved = self.generation.memory_share, available
         if share is not None:
             reserved = self.device.memory * share
         elif self.engine_memory is not None and not self.engine_memory.sleeps:
-            reserved = self.device.memory * max(SLEEPLESS_SHARE, own / self.device.memory + LEAST_CACHE)
-        return min(usable, reserved) - own
+            reserved = self.device.memory * max(SLEEPLESS_SHARE, engine_bytes / self.device.memory + LEAST_CACHE_SHARE)
+        return min(available, reserved) - engine_bytes
 
     @property
-    def tensors(self) -> tuple[int, ...]:
-        """Numbers of devices over which a copy may be divided."""
+    def copy_sizes(self) -> tuple[int, ...]:
+        """Possible numbers of devices for one copy of the network."""
         if self.generation.tensor != "auto":
             return (self.generation.tensor,)
-        widest = min(WIDEST, self.trainers.accelerators_per_node, self.engine_devices)
-        found = tuple(2**power for power in range(4) if 2**power <= widest and self.engine_devices % 2**power == 0)
-        return (1,) if self.generation.engine is Engine.TRAINER else found
+        most = min(MOST_DEVICES_OF_A_COPY, self.trainers.accelerators_per_node, self.engine_devices)
+        sizes = tuple(2**power for power in range(4) if 2**power <= most and self.engine_devices % 2**power == 0)
+        return (1,) if self.generation.engine is Engine.TRAINER else sizes
 
 
 def rollout_question(job: Job, candidate: Candidate) -> RolloutQuestion | Reason:
-    """Return a step with rollouts on a candidate, or the reason why it cannot be estimated."""
+    """Return the question about a step with rollouts on a candidate, or the reason why there is no answer."""
     objective, setup = job.setup.objective.with_rollouts(), job.setup
     generation, lengths = objective.generation, objective.completion_tokens
     assert generation is not None, "with_rollouts sets it"
@@ -116,30 +116,30 @@ def rollout_question(job: Job, candidate: Candidate) -> RolloutQuestion | Reason
     assert objective.prompts is not None, "with_rollouts sets it"
     assert setup.seq_len is not None
     prompt = max(1.0, setup.timed_tokens - lengths.mean)
-    most = float(lengths.most or max(lengths.mean, setup.seq_len - prompt))
+    longest = float(lengths.most or max(lengths.mean, setup.seq_len - prompt))
     device = engine_device(candidate.accelerator)
     if device is None:
-        text = f"bandwidth, peak or memory of {candidate.accelerator.id} is not known, so no generation is estimated"
+        text = f"bandwidth, peak or memory of {candidate.accelerator.id} is not known, so generation is not estimated"
         return Reason(code=ReasonCode.HARDWARE_NOT_KNOWN, text=text)
     if candidate.accelerators_per_node == 1 and candidate.nodes > 1 and candidate.node.network_gbit_per_s:
         device = replace(device, link=candidate.node.network_gbit_per_s / 8 * 1e9)
-    others = 0 if generation.devices == "colocated" else generation.devices
-    trainers = _training_devices(candidate, others)
+    generating = 0 if generation.devices == "colocated" else generation.devices
+    trainers = _training_devices(candidate, generating)
     if trainers is None:
-        text = f"{others} of {candidate.accelerators} devices that generate leave no whole group that trains"
+        text = f"{generating} of {candidate.accelerators} devices only generate; the rest cannot be divided evenly"
         return Reason(code=ReasonCode.SPLIT_NOT_POSSIBLE, text=text)
     tensor = generation.tensor
-    if tensor != "auto" and (others or candidate.accelerators) % tensor:
-        text = f"{others or candidate.accelerators} devices that generate do not divide into copies over {tensor}"
+    if tensor != "auto" and (generating or candidate.accelerators) % tensor:
+        text = f"{generating or candidate.accelerators} devices that generate do not divide into copies of {tensor}"
         return Reason(code=ReasonCode.SPLIT_NOT_POSSIBLE, text=text)
     return RolloutQuestion(
         job=job,
         objective=objective,
         generation=generation,
-        rollouts=Rollouts(objective.prompts, objective.group or 1, prompt, CompletionLengths(lengths.mean, most)),
+        rollouts=Rollouts(objective.prompts, objective.group or 1, prompt, CompletionLengths(lengths.mean, longest)),
         device=device,
         trainers=trainers,
-        generating_devices=others,
+        generating_devices=generating,
     )
 
 

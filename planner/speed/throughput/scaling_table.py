@@ -84,7 +84,7 @@ def scaling_table(runs: Sequence[RunRecord]) -> SweepDocument:
         seq_len=first.seq_len if "seq_len" in shared else None,
         micro_batch=first.micro_batch if "micro_batch" in shared else None,
         rows=rows,
-        doubts=tuple(dict.fromkeys([*_different_settings(ordered), *_too_good(rows), *_of_the_runs(ordered)])),
+        doubts=tuple(dict.fromkeys([*_different_settings(ordered), *_too_good(rows), *_run_problems(ordered)])),
         notes=_notes(ordered),
     )
 
@@ -164,7 +164,7 @@ def _too_good(rows: Sequence[SweepRow]) -> list[str]:
     ]
 
 
-def _of_the_runs(runs: Sequence[RunRecord]) -> list[str]:
+def _run_problems(runs: Sequence[RunRecord]) -> list[str]:
     return [f"{run.id}: {problem}" for run in runs for problem in run.verdict]
 
 
@@ -201,7 +201,7 @@ def _kind_of_scaling(runs: Sequence[RunRecord]) -> list[str]:
 
 
 LEAST_DIFFERENCE = 0.03
-"""Least difference that counts. Two instances of one kind differ by up to 2 %."""
+"""Smallest difference that counts. Two instances of one kind differ by up to 2 %."""
 MAY_DIFFER_TUNED = ("mode", "micro_batch")
 
 

@@ -45,13 +45,13 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     """
     if job.setup.network is None:
         return None
-    here = [
+    runs_of_network = [
         run
         for run in uncapped_runs(catalog.runs.values())
         if why_not_believed(run, job, catalog) is None and _informs(run, job, candidate)
     ]
     run = max(
-        here,
+        runs_of_network,
         key=lambda run: (
             not run.short_window,
             run.strategy in (None, candidate.strategy),

@@ -29,13 +29,13 @@ from planner.speed.throughput.prediction import NoPrediction
 from planner.speed.throughput.probe_evidence import CONTRADICTED_FRACTION, measurement_contradicted
 
 NARROWEST_FRACTION = 0.02
-"""Least half-width of any range: published speeds of one accelerator differ between nodes by 0.6 to 2 %."""
+"""Smallest half-width of any range: published speeds of one accelerator differ between nodes by 0.6 to 2 %."""
 SINGLE_RUN_FRACTION = 0.05
-"""Least half-width of one run without repeats."""
+"""Smallest half-width of one run without repeats."""
 UNSTATED_FRACTION = 0.10
-"""Least half-width of a record that does not state its strategy or precision. Assumed."""
+"""Smallest half-width of a record that does not state its strategy or precision. Assumed."""
 SHORT_WINDOW_FRACTION = 0.15
-"""Least half-width of a measurement over seconds instead of minutes."""
+"""Smallest half-width of a measurement over seconds instead of minutes."""
 STATED_FRACTION = {Basis.MEASURED: 0.05, Basis.QUOTED: 0.10, Basis.MODELLED: 0.50, Basis.ASSUMED: 0.50}
 """Half-width of a step time that the plan states without a range."""
 

@@ -18,21 +18,21 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.planned_settings import planned_trainer_memory
 
 LARGEST_TENSOR = 8
-"""Most tensor slices. Tensor parallelism beyond a node's link is never worth its traffic."""
+"""Largest number of tensor slices. Tensor parallelism beyond a node's link is never worth its traffic."""
 LARGEST_MICRO_BATCH = 64
 DEFAULT_TOKENS = 1 << 19
 """Tokens of an optimizer step per eight accelerators without a stated global batch; common for a few billion
 parameters."""
 LARGEST_STEPS = ((3e9, 1 << 21), (20e9, 1 << 23), (float("inf"), 1 << 24))
-"""Most parameters of a network, with the most tokens of its steps on any number of accelerators.
+"""Largest number of parameters of a network, with the most tokens of its steps on any number of accelerators.
 
 Source: TinyLlama 1.1B 2 million (Zhang et al. 2024), OLMo 2 13B 8 million (OLMo Team 2025), Llama 3 405B 16 million
 (Llama Team 2024).
 """
 SHORTEST_CONTEXT = 1024
-"""Least tokens of a sample per device if samples are divided; shorter blocks hide no traffic."""
+"""Smallest number of tokens of a sample per device if samples are divided; shorter blocks hide no traffic."""
 LEAST_FILLED = 0.75
-"""Least filled share of a pipeline's places for layers; otherwise most stages wait for the largest."""
+"""Smallest filled share of a pipeline's places for layers; otherwise most stages wait for the largest."""
 
 
 @dataclass(frozen=True)

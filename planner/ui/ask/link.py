@@ -21,7 +21,7 @@ from planner.ui.scenario import first_form
 
 LINK_FIX = "Take the link from the page's address again."
 LONGEST_UNPACKED = 200_000
-"""Most characters of a packed text in a link."""
+"""Largest number of characters of a packed text in a link."""
 PACKED = ("config", "log", "book")
 CARRIED: dict[str, type[Frozen]] = {"log": RunRecord, "book": PriceBook}
 """Models of packed texts, which are checked so that every page can read them."""

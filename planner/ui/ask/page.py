@@ -1,4 +1,4 @@
-"""Page "Ask": a question without a plan file, with an answer that follows every change."""
+"""Page "Ask": a question in a form, with an answer that is renewed after every change."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from planner.ui.state import chosen_columns, chosen_words, current_form, remembe
 from planner.use_cases.asking.question import MissingAnswerError
 
 YOURS = ""
+"""Key of the uploaded plan among the examples."""
 
 
 def render() -> None:
     """Draw the page."""
     words, today = chosen_words(), clock.today()
     problems: list[InputError] = []
-    more = chosen_columns(problems)
+    columns = chosen_columns(problems)
     known = visited_catalog(problems, today)
     form = _uploaded(current_form(problems), problems)
     form = _start(form, words)
@@ -42,12 +43,12 @@ def render() -> None:
         except InputError as error:
             problems.append(error)
     answered = _answer(form, known, problems)
-    if not problems:  # before drawing, so that a change of the page meanwhile keeps the question
-        remember(form, words, columns=",".join(more))
+    if not problems:  # before drawing: if the user changes the page while it is drawn, the question is kept
+        remember(form, words, columns=",".join(columns))
     with right:
         parts.problems(problems, words, stands=answered is not None)
         if answered is not None:
-            view.draw(answered, form, known, words, more=more)
+            view.draw(answered, form, known, words, more=columns)
 
 
 def _start(form: Form, words: Words) -> Form:
@@ -72,7 +73,7 @@ def _plan(form: Form, words: Words) -> Form:
     plans = {name: example_plan(path).name for name, path in examples().items()}
     if form.plan is not None:
         plans = {YOURS: words("Yours")} | plans
-    chosen = inputs.one(words("Plan"), "example", form.example or YOURS, plans)
+    chosen = inputs.choose(words("Plan"), "example", form.example or YOURS, plans)
     if chosen != (form.example or YOURS):
         set_form(first_form(Start.PLAN, chosen, None))
         st.rerun()
@@ -83,7 +84,7 @@ def _plan(form: Form, words: Words) -> Form:
 
 
 def _uploaded(form: Form, problems: list[InputError]) -> Form:
-    """Apply a new upload of a plan or a config.json. A wrong one leaves the form unchanged."""
+    """Apply a newly uploaded plan or config.json. An invalid file leaves the form unchanged."""
     for kind, read in (("plan_file", _with_plan), ("config_file", _with_config)):
         file = st.session_state.get(kind)
         if file is None or st.session_state.get(f"taken-{kind}") == file.file_id:
@@ -107,10 +108,10 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
 
 
 def _answer(form: Form, known: StampedCatalog, problems: list[InputError]) -> Answered | None:
-    """Answer the form. If that fails, return the previous answer.
+    """Return the answer to the form, or the previous answer if the form cannot be answered.
 
-    An unknown network, or anything that is not modelled, returns None, because the previous answer would look like its
-    own.
+    Return None if the network is unknown or something is not modelled: a previous answer would look as if it were about
+    that network.
     """
     if not problems:
         try:
@@ -124,13 +125,13 @@ def _answer(form: Form, known: StampedCatalog, problems: list[InputError]) -> An
             return answered
     if any(isinstance(problem, NotModelledError) or _is_unknown_network(problem) for problem in problems):
         return None
-    before: Answered | None = st.session_state.get("answered")
-    if before is None:
+    previous: Answered | None = st.session_state.get("answered")
+    if previous is None:
         try:
-            before = answer_form(STARTS[Start.TRAIN], known, now=clock.now())
+            previous = answer_form(STARTS[Start.TRAIN], known, now=clock.now())
         except InputError:
             return None
-    return before
+    return previous
 
 
 def _is_unknown_network(problem: InputError) -> bool:

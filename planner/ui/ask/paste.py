@@ -22,7 +22,7 @@ from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
 LONGEST_PASTE = 200_000
-"""Most characters of a pasted text."""
+"""Largest number of characters of a pasted text."""
 LOG_NAME = "pasted.log"
 NOTHING_UNDERSTOOD = "Nothing was understood."
 
@@ -80,7 +80,7 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
     said = read_command(text, catalog)
     changes = _changes(said, form)
     named = tuple(f"{name}: {value}" for name, value in changes.items())
-    left = (f"not in the form: {', '.join(said.beside)}",) if said.beside else ()
+    left = (f"not in the form: {', '.join(said.unused)}",) if said.unused else ()
     if not changes:
         seen = (f"read: {', '.join(said.said)}",) if said.said else ()
         return Understood({}, (NOTHING_UNDERSTOOD, *seen, *left))

@@ -89,17 +89,17 @@ def answer_counted(form: Form, known: StampedCatalog, counted: Counted) -> Answe
         dated = DatedPlan(beginning(plan, counted.start), today, counted.assumed)
         estimated = None if plan.find else _estimates(without_limits(dated.plan), ours, today=today)
         return Answered(plan, dated, compare(dated.plan, catalog, today=today, estimated=estimated))
-    asked = plan_of_question(question_of(form, today=today), catalog, today=today)
-    dated = DatedPlan(beginning(asked.plan, counted.start), today, (*asked.assumed, *counted.assumed))
+    stated = plan_of_question(question_of(form, today=today), catalog, today=today)
+    dated = DatedPlan(beginning(stated.plan, counted.start), today, (*stated.assumed, *counted.assumed))
     estimated = _estimates(without_limits(dated.plan), ours, today=today)
-    return Answered(asked.plan, dated, compare(dated.plan, catalog, today=today, estimated=estimated))
+    return Answered(stated.plan, dated, compare(dated.plan, catalog, today=today, estimated=estimated))
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def turning_points(form: Form, dated: DatedPlan, known: StampedCatalog, *, asked: str) -> RecommendationDocument:
-    """Return the changes that would reverse the answer to a plan. `asked` is the plan's file for commands."""
+def turning_points(form: Form, dated: DatedPlan, known: StampedCatalog, *, plan_words: str) -> RecommendationDocument:
+    """Return the changes that would reverse the answer to a plan. `plan_words` names the plan in further commands."""
     plan, today, _ = dated
-    return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
+    return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, plan_words=plan_words)
 
 
 @lru_cache(maxsize=ADVICE_KEPT)

@@ -58,7 +58,7 @@ def _training(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -
     if form.config is None:
         networks = question.networks(known)
         known_names = networks if form.model in networks else {form.model: form.model} | networks
-        given["model"] = inputs.one(words("Model"), "model", form.model, known_names)
+        given["model"] = inputs.choose(words("Model"), "model", form.model, known_names)
     else:
         st.text(words("Model: {name}, from its file", name=form.model))
         st.button(
@@ -87,7 +87,7 @@ def _training(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -
     given |= _objective(form, inputs, words, has_lengths=given["amount"] == "data")
     with st.expander(words("Precision, sequence length, config.json")):
         precisions = {ANY: words("usual"), **{kind.value: kind.value for kind in Precision}}
-        precision = inputs.one(
+        precision = inputs.choose(
             words("Precision"), "precision", form.precision.value if form.precision else ANY, precisions
         )
         given["precision"] = None if precision == ANY else precision
@@ -111,7 +111,7 @@ def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -
         TrainingMethod.PPO.value: words("answers of its own: {name}", name="PPO"),
     }
     chosen = form.learns.value if form.learns else NEXT
-    objective = inputs.one(
+    objective = inputs.choose(
         words("Learns from"), "learns", chosen, learns | ({} if chosen in learns else {chosen: chosen})
     )
     if objective == NEXT or not has_lengths:
@@ -138,7 +138,7 @@ def _machine(place: int, machine: MachineRow, inputs: Inputs, listed: dict[str, 
     n = place + 1
     with wide:
         options = listed if machine.name in listed else {machine.name: machine.name} | listed
-        name = inputs.one(words("Machine {n}", n=n), f"machine-name-{place}", machine.name, options)
+        name = inputs.choose(words("Machine {n}", n=n), f"machine-name-{place}", machine.name, options)
     with narrow:
         count = inputs.whole(words("Count {n}", n=n), f"machine-count-{place}", machine.count, most=72) or 1
     with st.container(horizontal=True, horizontal_alignment="distribute"):
@@ -190,7 +190,7 @@ def _offers(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> 
 
 def _our_terms(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     listed = question.providers(known)
-    provider = inputs.one(words("Our terms with"), "provider", form.provider or "aws", listed)
+    provider = inputs.choose(words("Our terms with"), "provider", form.provider or "aws", listed)
     left, right = st.columns(2, gap="small")
     with left:
         discount = inputs.number(words("Discount (%)"), "discount", form.discount, step=1.0, max_value=99.0)
@@ -212,7 +212,7 @@ def _limits(form: Form, inputs: Inputs, words: Words, *, today: date) -> dict[st
     if form.start is not Start.PLAN:
         codes = {currency: currency for currency in dict.fromkeys((*USUAL_CURRENCIES, *sorted(MINOR_DIGITS)))}
         with left:
-            code = given["currency"] = inputs.one(words("Currency"), "currency", form.currency, codes)
+            code = given["currency"] = inputs.choose(words("Currency"), "currency", form.currency, codes)
         if code != "USD":
             with right:
                 rate = KRW_PER_USD if code == "KRW" else None

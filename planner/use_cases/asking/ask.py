@@ -32,7 +32,7 @@ from planner.use_cases.suggestions import with_suggestions
 
 SHORTEST_SEQUENCE = 512
 PACKED_SAMPLES = 2
-"""Fewest samples of the mean length that fit an assumed sequence length."""
+"""Smallest number of samples of the mean length that fit an assumed sequence length."""
 DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?", re.ASCII)
 DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?", re.ASCII)
 AHEAD = re.compile(r"([1-9][0-9]{0,3}) ?([dwmDWM])")
@@ -274,10 +274,10 @@ def _day(text: str, today: date) -> date:
         raise InputError(f"--by {text}: is not a date.", fix=fix) from None
 
 
-def answer_of(asked: QuestionPlan, catalog: Catalog, *, now: datetime) -> tuple[ComparisonDocument, DatedPlan]:
+def answer_of(question: QuestionPlan, catalog: Catalog, *, now: datetime) -> tuple[ComparisonDocument, DatedPlan]:
     """Compare the options of a question's plan, and add suggestions. Also return the plan as it was answered."""
-    plan, today, assumed = dated(asked.plan, now=now)
+    plan, today, assumed = dated(question.plan, now=now)
     document = plans.compare(plan, catalog, today=today)
-    search = dated(asked.search, now=now).plan
+    search = dated(question.search, now=now).plan
     document = with_suggestions(document, search, catalog, today=today)
-    return document, DatedPlan(plan, today, (*asked.assumed, *assumed))
+    return document, DatedPlan(plan, today, (*question.assumed, *assumed))

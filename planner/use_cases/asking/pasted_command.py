@@ -14,14 +14,14 @@ from planner.text.number_text import read_number
 from planner.use_cases.training_files import objective_named
 
 LONGEST_COMMAND = 200_000
-"""Most characters of a pasted text that are read."""
+"""Largest number of characters of a pasted text that are read."""
 NETWORK = ("model_name_or_path", "base_model", "model_name", "model_id", "pretrained_model_name_or_path", "model")
 EPOCHS = ("num_train_epochs", "num_epochs", "epochs", "max_epochs")
 LENGTH = ("max_seq_length", "max_length", "cutoff_len", "sequence_len", "seq_len", "model_max_length", "seq-length")
 GPUS = ("num_processes", "nproc_per_node", "nproc-per-node", "num_gpus", "gpus", "n_gpus_per_node")
 BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu")
 LORA = ("lora_r", "lora_rank", "use_peft", "use_lora", "lora", "peft_type", "adapter", "finetuning_type")
-BESIDE = (*dict.fromkeys(name.replace("-", "_") for name in GPUS), *BATCH,
+UNUSED = (*dict.fromkeys(name.replace("-", "_") for name in GPUS), *BATCH,
           "gradient_accumulation_steps", "lora_r", "lora_rank", "lora_alpha", "lora_target_modules", "lora_target",
           "target_modules", "optim", "optimizer", "deepspeed", "fsdp", "packing", "sample_packing",
           "gradient_checkpointing", "max_steps")  # fmt: skip
@@ -44,7 +44,7 @@ class Pasted:
     seq_len: int | None = None
     said: tuple[str, ...] = ()
     """Words of the text from which the settings were read."""
-    beside: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     """Settings that the form has no field for, in the words of the text."""
 
 
@@ -69,7 +69,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
     network = first(NETWORK)
     preset = catalog.preset_named(network) or catalog.preset_named(network.rpartition("/")[2]) if network else None
     lora, four = first(LORA), first(FOUR_BIT)
-    beside = [f"{name} {stated[name]}" for name in BESIDE if name in stated]
+    unused = [f"{name} {stated[name]}" for name in UNUSED if name in stated]
     return Pasted(
         network=preset.name if preset else None,
         method=_method(lora, four),
@@ -78,7 +78,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
         epochs=_number(first(EPOCHS)),
         seq_len=_count(first(LENGTH)),
         said=tuple(said),
-        beside=tuple(beside),
+        unused=tuple(unused),
     )
 
 

@@ -81,10 +81,10 @@ def known_as(record: RunRecord, old: Sequence[RunRecord], *, store: str) -> RunR
     for run in old:
         assert run.log is not None
         assert record.log is not None
-        mine, theirs = set(record.log.sha256), set(run.log.sha256)
-        if record == run or mine < theirs:
+        record_hashes, run_hashes = set(record.log.sha256), set(run.log.sha256)
+        if record == run or record_hashes < run_hashes:
             return run
-        if mine & theirs:
+        if record_hashes & run_hashes:
             raise InputError(
                 f"this log was imported before as '{run.id}', and the record would differ: {_difference(run, record)}.",
                 fix=f"Say the same flags, or take that record out of {store} first.",

@@ -102,15 +102,17 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     hardware, doubts = _hardware(facts, stated, catalog, where)
     padded_less = facts.padded is not False and (stated.seq_len or 0) < (facts.seq_len or 0)
     seq_len = (
-        stated.seq_len if padded_less and stated.seq_len else _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
+        stated.seq_len
+        if padded_less and stated.seq_len
+        else _stated_or_logged(where, "--seq-len", stated.seq_len, facts.seq_len)
     )
     if seq_len is None and not image:
         most = (
             architecture.max_positions if architecture is not None and architecture.sample == "tokens" else USUAL_LENGTH
         )
         raise MissingFactError(where, "how many tokens a sample has", "--seq-len", str(min(most, USUAL_LENGTH)))
-    micro_batch = _agreed(where, "--micro-batch", stated.micro_batch, facts.micro_batch)
-    global_batch = _agreed(where, "--global-batch", stated.global_batch, facts.global_batch)
+    micro_batch = _stated_or_logged(where, "--micro-batch", stated.micro_batch, facts.micro_batch)
+    global_batch = _stated_or_logged(where, "--global-batch", stated.global_batch, facts.global_batch)
     if global_batch is None and facts.accumulation and micro_batch:
         replicas = facts.devices or hardware.accelerators
         global_batch = micro_batch * facts.accumulation * replicas
@@ -125,9 +127,9 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         micro_batch=micro_batch,
         accumulation=facts.accumulation,
         global_batch=global_batch,
-        precision=_agreed(where, "--precision", stated.precision, precision),
-        strategy=_agreed(where, "--strategy", stated.strategy, _choice(Strategy, facts.strategy)),
-        checkpointing=_agreed(
+        precision=_stated_or_logged(where, "--precision", stated.precision, precision),
+        strategy=_stated_or_logged(where, "--strategy", stated.strategy, _choice(Strategy, facts.strategy)),
+        checkpointing=_stated_or_logged(
             where, "--checkpointing", stated.checkpointing, _choice(Checkpointing, facts.checkpointing)
         ),
         compiled=facts.compiled,
@@ -191,7 +193,7 @@ def _name_of(architecture: Architecture) -> str:
 def _hardware(facts: Facts, stated: Stated, catalog: Catalog, where: str) -> tuple[RunHardware, list[str]]:
     said = find_accelerator(stated.accelerator, catalog).id if stated.accelerator else None
     read = _read_accelerator(facts.accelerator, catalog)
-    accelerator = _agreed(where, "--accelerator", said, read)
+    accelerator = _stated_or_logged(where, "--accelerator", said, read)
     if accelerator is None:
         raise MissingFactError(where, "on which accelerator it ran", "--accelerator", "RTX-3090")
     gpus = stated.gpus or facts.devices
@@ -206,7 +208,7 @@ def _hardware(facts: Facts, stated: Stated, catalog: Catalog, where: str) -> tup
         doubts.append(
             f"the log's batch is that of {facts.devices} processes and not of {gpus}; state it with --global-batch"
         )
-    nodes = _agreed(where, "--nodes", stated.nodes, facts.nodes) or 1
+    nodes = _stated_or_logged(where, "--nodes", stated.nodes, facts.nodes) or 1
     if gpus % nodes:
         raise InputError(f"{where}: --gpus {gpus} do not divide among --nodes {nodes}.", fix="Count all accelerators.")
     if stated.machine is not None and stated.machine not in catalog.nodes:
@@ -230,7 +232,7 @@ def _choice(kind: type[Choice], name: str | None) -> Choice | None:
     return next((choice for choice in kind if choice.value == (name or "").casefold()), None)
 
 
-def _agreed(where: str, flag: str, stated: Value | None, read: Value | None) -> Value | None:
+def _stated_or_logged(where: str, flag: str, stated: Value | None, read: Value | None) -> Value | None:
     """Return the stated or the logged value. Raises InputError if they differ."""
     if stated is not None and read is not None and stated != read:
         raise InputError(f"{where}: {flag} {stated}: the log says {read}.", fix=f"Leave {flag} out, or check the log.")

@@ -17,7 +17,7 @@ SINGLE_RUN_FRACTION = 0.05
 DOUBTFUL_FRACTION = 0.20
 """Relative range of a doubtful run: a total may include start-up, or tokens may include padding."""
 FEWEST_STEPS = 10
-"""Fewest timed steps that raise no doubt."""
+"""Smallest number of timed steps that raise no doubt."""
 FULL_SHARE = 0.98
 """Share of a batch's tokens from which its samples count as full."""
 FIGURES_TOLERANCE = 0.05

@@ -77,10 +77,10 @@ def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list
     return {cloud: _running(cloud, launched) for cloud, launched in asked.items() if launched}
 
 
-def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[ListedMachine]:
+def _running(provider: LaunchProvider, launches: Sequence[Launch]) -> list[ListedMachine]:
     answers = [
         answer
-        for answer in machines_of_anybody([launch.target for launch in asked])
+        for answer in machines_of_anybody([launch.target for launch in launches])
         if answer.where.startswith(WHO[provider])
     ]
     problem = next((answer.problem for answer in answers if answer.problem is not None), None)

@@ -1,4 +1,4 @@
-"""Launches as documents: their plan, their state, their costs beside the provider's bills, and tasks to run by hand."""
+"""Launches as documents: plan, state, costs compared with the provider's bills, and tasks to run by hand."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def launch_price(
 ) -> Priced:
     """Return the user's own price, else that of hosts.yaml, else the catalog's."""
     if terms.usd_per_hour is None and target.provider is LaunchProvider.HOST:
-        rate = _of_hosts(target, hosts)
+        rate = _rate_of_hosts(target, hosts)
         if rate is not None:
             return Priced(rate, None, None)
     if not target.is_cloud:
@@ -48,7 +48,7 @@ def launch_price(
         reason = f"{target.id} is there already; launching on it makes no invoice of its own"
         return Priced(None, reason, target.region)
     row = current_price(target.id, catalog, kind=KINDS[target.purchase], region=target.region)
-    known = _of_row(row) if row is not None and row.usd_per_hour is not None else None
+    known = _rate_of_row(row) if row is not None and row.usd_per_hour is not None else None
     region = target.region or (None if row is None or known is None or row.region == "any" else row.region)
     if target.reservation is not None and region is None:
         raise InputError(
@@ -66,7 +66,7 @@ def launch_price(
     return Priced(rate, None, region, tuple(_notes(target, rate, known, today=today)))
 
 
-def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> NodeRate | None:
+def _rate_of_hosts(target: Target, hosts: Mapping[str, Host]) -> NodeRate | None:
     """Return the mean price of the hosts, so that nodes x price is their sum; None if none has a price.
 
     A host without a price counts as the dearest one.
@@ -97,7 +97,7 @@ def _beside_list(rate: NodeRate, target: Target, catalog: Catalog) -> NodeRate:
     wanted = KINDS[target.purchase]
     asked = [(published, wanted, target.region), (catalog, wanted, target.region)]
     asked += [(catalog, kind, None) for kind in KINDS.values()]
-    rows = [current_price(target.id, of, kind=kind, region=region) for of, kind, region in asked]
+    rows = [current_price(target.id, prices_of, kind=kind, region=region) for prices_of, kind, region in asked]
     listed = [None if row is None or not row.usd_per_hour else float(row.usd_per_hour) for row in rows]
     same_terms = next((usd for usd in listed[:2] if usd is not None), None)
     usd = same_terms if same_terms is not None else min((usd for usd in listed[2:] if usd is not None), default=None)
@@ -129,7 +129,7 @@ def _simple(usd: float, source: str) -> NodeRate:
     return NodeRate(usd_per_node_hour=usd, highest_usd_per_node_hour=usd, basis=Basis.QUOTED, source=source, as_of=None)
 
 
-def _of_row(row: Price) -> NodeRate:
+def _rate_of_row(row: Price) -> NodeRate:
     price = float(row.usd_per_hour or 0.0)
     return NodeRate(
         usd_per_node_hour=price,

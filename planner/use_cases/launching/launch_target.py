@@ -28,11 +28,11 @@ HOSTS_FILE = "hosts.yaml"
 HOSTS_FIX = "Its keys are in docs/launching.md."
 
 MOST_MINUTES = 7 * 24 * 60
-"""Most minutes of one launch: a week."""
+"""Longest time of one launch, in minutes: a week."""
 MOST_NODES = 10_000
-"""Most nodes of one launch."""
+"""Largest number of nodes of one launch."""
 MOST_DIGITS = 6
-"""Most digits in the number of accelerators of one node."""
+"""Largest number of digits in the number of accelerators of one node."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LaunchTerms:
     max_minutes: float | None = None
     store: str | None = None
     answer_id: str | None = None
-    """The answer that asked for the launch."""
+    """The answer that suggested the launch."""
 
 
 def read_hosts(home: str | None) -> dict[str, Host]:
@@ -138,7 +138,7 @@ def _gpus_fix(text: str) -> str:
 PROBE_MINUTES = 1.5
 """Minutes for imports, the first step and five more steps."""
 MOST_PROBES_OF_A_SEARCH = 6
-"""Most tries of a search. A good memory estimate needs two to four; a missing or wrong one needs more."""
+"""Largest number of tries of a search. A good memory estimate needs two to four; a missing or wrong one needs more."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Probes:
     asked: str | None
     """Argument for `workloads/run.sh`; None for no tries."""
     at_most: int
-    """Most tries."""
+    """Largest number of tries."""
     micro_batch: int | None
     """Micro-batch of the first spec; None for the workload's own."""
 
@@ -171,7 +171,7 @@ def settings_on(target: Target, settings: BenchSettings) -> BenchSettings:
 
 
 def probes_of(workload: BenchWorkload, settings: BenchSettings, target: Target, catalog: Catalog) -> Probes:
-    """Return the tries: a search if asked for, else the doubled batch for a full measurement.
+    """Return the tries: a search if requested, else the doubled batch for a full measurement.
 
     Several nodes try nothing, because they would have to agree on each try. Raises InputError for a search on them.
     """

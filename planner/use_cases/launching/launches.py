@@ -99,7 +99,7 @@ class Launches:
         path = workspace_dir(self.home) / LEDGER_FILE
         self._check_against(planned, limits, self.ledger.entries() if path.exists() else [])
 
-    def try_out(self, launch: Launch) -> tuple[str, ...]:
+    def check_target(self, launch: Launch) -> tuple[str, ...]:
         """Let the backend check the launch without spending money."""
         return self.backend(launch.target.reach).check(launch)
 

@@ -62,7 +62,7 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
             found += [alarm] if alarm is not None else []
     by_id = {entry.launch.run_id: entry for entry in _read(launches).entries}
     known = [entry.launch for entry in by_id.values()]
-    for reach in _asked(known, everywhere=everywhere or bool(ledger_read.found)):
+    for reach in _queries(known, everywhere=everywhere or bool(ledger_read.found)):
         try:
             if reach is Reach.SSH and not read_hosts(launches.home):
                 continue
@@ -146,7 +146,7 @@ def _judge(
             launches.ledger.note(run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
         else:
             driver.reopen(run_id, f"{left.name}, {left.where}: {left.detail}")
-    except Exception as error:  # noqa: BLE001  a provider, a fault of ours, a ledger that cannot be written
+    except Exception as error:  # noqa: BLE001  a provider, a fault of the planner, a ledger that cannot be written
         failed = f"; {fault_text(error)}"
     gone = evidence is not None and evidence.down and not failed and not launches.ledger.entry(run_id).open
     return found(detail=left.detail + failed, verdict="should be gone", alarm=not gone, evidence=evidence)
@@ -212,7 +212,7 @@ def _cannot_be_asked(where: str, why: str) -> FoundResource:
     return FoundResource(name="?", where=where, run_id=None, detail=why, verdict="cannot be asked", alarm=True)
 
 
-def _asked(known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:
+def _queries(known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:
     """Return the ways to query: this machine, hosts, and SkyPilot with the clouds if they were used."""
     wanted = [Reach.LOCAL, Reach.SSH]
     if everywhere or any(launch.target.through_sky for launch in known):

@@ -104,7 +104,7 @@ def _answer(training: WholeTraining, catalog: Catalog, *, today: date) -> Option
 
 def whole_rows_document(rows: Sequence[Measurement], catalog: Catalog, *, today: date) -> dict[str, Any]:
     """Score rows whose rate is that of a whole training: measured hours against those of a plan."""
-    return whole_document([_of_row(row) for row in rows], catalog, today=today)
+    return whole_document([_training_of_row(row) for row in rows], catalog, today=today)
 
 
 def fitted_practice(trainings: Sequence[WholeTraining], catalog: Catalog, *, table: bytes, today: date) -> PracticeFit:
@@ -178,7 +178,7 @@ def whole_figures(predictions: Sequence[TrainingPrediction]) -> dict[str, float 
     }  # fmt: skip
 
 
-def _of_row(row: Measurement) -> WholeTraining:
+def _training_of_row(row: Measurement) -> WholeTraining:
     """Turn a measured rate into a whole training of an assumed length."""
     adapters = re.search("lora|dora", row.method.casefold())
     images = row.unit == "images/s"

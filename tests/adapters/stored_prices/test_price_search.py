@@ -16,7 +16,7 @@ from planner.adapters.stored_prices.price_store import PriceStore
 from planner.cost.cloud.availability import availability
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_list import ListRead, Unread
-from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
+from planner.scenario.price_choice import SEARCHED_KINDS, prices_by_terms
 from planner.scenario.price_lists import with_marks
 from planner.scenario.region_groups import is_in
 from tests.bundled import bundled_catalog
@@ -24,7 +24,9 @@ from tests.bundled import bundled_catalog
 CATALOG = bundled_catalog()
 EARLIER, TODAY = date(2026, 9, 1), date(2026, 11, 24)
 KNOWN = "p5.48xlarge"
-LISTS = [ListRead(provider="aws", origin=PriceOrigin.GPUHUNT, price_kind=kind, read_on=TODAY) for kind in LOOKED_AT]
+LISTS = [
+    ListRead(provider="aws", origin=PriceOrigin.GPUHUNT, price_kind=kind, read_on=TODAY) for kind in SEARCHED_KINDS
+]
 
 
 def price(instance="a", usd: float | None = 8.0, region="us-east-1", kind=PriceKind.ON_DEMAND, **cells):
@@ -59,14 +61,14 @@ def is_offered(row: Price, said_on: date | None) -> bool:
 def chosen(rows, search: PriceSearch | None, bundled, *, own=(), lists=(), said_on=None, regions=None):
     """Return the price of the known machine on each kind, and of the others the two lowest of each kind."""
     catalog = CATALOG.model_copy(update={"prices": tuple(bundled), "own_prices": tuple(own)})
-    prices, _ = read(rows, search and search.beside(catalog), lists)
+    prices, _ = read(rows, search and search.for_catalog(catalog), lists)
     old, observed = with_marks(bundled, prices, lists)
     catalog = catalog.model_copy(
         update={"prices": (*old, *observed), "nodes": observed_nodes(observed) | catalog.nodes}
     )
     answers: dict[PriceKind, list[float]] = {}
     known = {}
-    for node, kind, row in prices_by_terms(catalog, LOOKED_AT, regions=regions, said_on=said_on):
+    for node, kind, row in prices_by_terms(catalog, SEARCHED_KINDS, regions=regions, said_on=said_on):
         if node == f"aws/{KNOWN}":
             known[kind] = row
         elif row.usd_per_hour is not None and row.unlisted_on is None and is_offered(row, said_on):
@@ -80,7 +82,7 @@ ROWS = st.lists(
         st.sampled_from([KNOWN, "a", "b", "c", "d"]),
         st.sampled_from([None, 5.0, 6.0, 6.005, 7.0, 8.0, 9.0]),
         st.sampled_from(["us-east-1", "eu-west-1", "any"]),
-        st.sampled_from(LOOKED_AT),
+        st.sampled_from(SEARCHED_KINDS),
         origin=st.sampled_from([PriceOrigin.GPUHUNT, PriceOrigin.AWS_API]),
         zone=st.sampled_from([None, "z1", "z2"]),
         as_of=st.sampled_from([EARLIER, TODAY]),
@@ -123,7 +125,7 @@ def test_each_instance_is_read_or_counted(rows, said_on, group):
     search = PriceSearch(regions=group and frozenset({group}), said_on=said_on, known={f"aws/{KNOWN}"})
     prices, unread = read(rows, search)
     asked = [row for row in rows if row.instance_type != KNOWN and (group is None or is_in(row.region, (group,)))]
-    for kind in LOOKED_AT:
+    for kind in SEARCHED_KINDS:
         every = {row.instance_type for row in asked if row.price_kind is kind}
         passed_over = sum(unread_kind.instances for unread_kind in unread if unread_kind.price_kind is kind)
         read_here = {row.instance_type for row in prices if row in asked and row.price_kind is kind}
@@ -205,7 +207,7 @@ def test_of_one_instance_the_cheapest_region_is_read_with_all_kinds_of_price():
         price(KNOWN, 70, "us-west-2"),
     ]
     catalog = CATALOG.model_copy(update={"prices": (), "own_prices": ()})
-    kept, _ = read(rows, PriceSearch().beside(catalog))
+    kept, _ = read(rows, PriceSearch().for_catalog(catalog))
     assert {(row.region, row.usd_per_hour) for row in kept if row.region == "us-east-1"} == {
         ("us-east-1", 55), ("us-east-1", 30)
     }  # fmt: skip

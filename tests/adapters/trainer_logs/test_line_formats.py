@@ -25,7 +25,7 @@ DEEPSPEED = (
 )  # fmt: skip
 def test_step_times_agree_with_those_that_the_process_timed(logs, read, name, count):
     log, seconds = read(logs / name), timed_steps(count)
-    steps = [step for span in log.spans if span.beside is None for step in range(span.begin + 1, span.end + 1)]
+    steps = [step for span in log.spans if span.other_work is None for step in range(span.begin + 1, span.end + 1)]
     expected = [seconds[step] for step in steps if step in seconds]
     assert len(expected) > 0.9 * len(steps) > 50
     found = part(log)

@@ -13,16 +13,16 @@ from planner.adapters.trainer_logs.hf_console import Console
 from planner.adapters.trainer_logs.lightning import LAST_PASS, read_litgpt
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.progress_bar import BarState
-from planner.adapters.trainer_logs.trainer_log import Beside, LogSpan, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import LogSpan, OtherWork, TrainerLog, spans_between
 
 STEPS = st.integers(0, 30)
 
 
-@given(points=st.lists(STEPS, unique=True).map(sorted), marked=st.lists(st.tuples(STEPS, st.sampled_from(Beside))))
+@given(points=st.lists(STEPS, unique=True).map(sorted), marked=st.lists(st.tuples(STEPS, st.sampled_from(OtherWork))))
 def test_what_ran_beside_a_span_is_the_first_that_the_log_names_there(points, marked):
-    spans, _ = spans_between([(step, float(clock)) for clock, step in enumerate(points)], beside=marked)
+    spans, _ = spans_between([(step, float(clock)) for clock, step in enumerate(points)], other_work=marked)
     plain = [next((what for step, what in marked if begin <= step < end), None) for begin, end in pairwise(points)]
-    assert [span.beside for span in spans] == plain
+    assert [span.other_work for span in spans] == plain
 
 
 @given(lines=st.lists(STEPS).map(sorted), evaluated=st.lists(STEPS))

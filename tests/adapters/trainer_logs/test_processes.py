@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from planner.adapters.trainer_logs.processes import Point, processes_of
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.steady_steps import MOST_WARM_UP_S, steady
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, spans_between
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, OtherWork, spans_between
 
 
 def points(*pairs: tuple[int, float]) -> list[Point]:
@@ -76,8 +76,8 @@ def test_slow_first_steps_are_warm_up_for_half_an_hour_at_most():
     long = steady([*(LogSpan(step, step + 1, MOST_WARM_UP_S) for step in range(5)), *usual])
     assert short is not None
     assert long is not None
-    assert short.dropped_seconds == {Beside.COMPILE.value: 300.0}
-    assert long.dropped_seconds.get(Beside.COMPILE.value, 0.0) <= MOST_WARM_UP_S
+    assert short.dropped_seconds == {OtherWork.COMPILE.value: 300.0}
+    assert long.dropped_seconds.get(OtherWork.COMPILE.value, 0.0) <= MOST_WARM_UP_S
 
 
 def test_a_training_that_did_not_run_is_left_out_however_often():
@@ -85,7 +85,7 @@ def test_a_training_that_did_not_run_is_left_out_however_often():
     part = steady(waits)
     assert part is not None
     assert (part.seconds, part.steps) == (540, 54)
-    assert part.dropped_seconds == {Beside.OTHER.value: 25_000.0}
+    assert part.dropped_seconds == {OtherWork.OTHER.value: 25_000.0}
     assert part.stalled_share == pytest.approx(5 / 59)
 
 

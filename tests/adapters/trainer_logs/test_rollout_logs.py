@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from planner.adapters.trainer_logs.trainer_log import Beside
+from planner.adapters.trainer_logs.trainer_log import OtherWork
 from planner.model.evidence.run_rates import training_passes
 from planner.speed.physics.planned_config import observed_run
 from planner.speed.throughput.matching_runs import measured_runs, same_workload
@@ -62,7 +62,7 @@ def test_steps_with_a_validation_are_left_out(tmp_path, read):
     text = verl(6) + STEP.format(before="", n=7, more=" - timing_s/testing:30.1", end="")
     (tmp_path / "train.log").write_text(text)
     log = read(tmp_path / "train.log")
-    assert [span.beside for span in log.spans] == [None] * 6 + [Beside.EVALUATION]
+    assert [span.other_work for span in log.spans] == [None] * 6 + [OtherWork.EVALUATION]
 
 
 def test_a_cut_line_is_passed_over(tmp_path, read):

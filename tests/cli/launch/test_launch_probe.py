@@ -1,4 +1,4 @@
-"""`planner launch --probe`: the bill first, and a task that measures kernels in place of a network."""
+"""`planner launch --probe`: the bill first, and a task that measures kernels instead of a network."""
 
 import json
 
@@ -32,7 +32,7 @@ def test_a_dry_run_shows_the_bill_of_eight_minutes_and_a_probe_in_the_task(plann
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["gpt-305m", "--probe"], "both say what is measured"), ([], "neither a WORKLOAD nor --probe")],
+    [(["gpt-305m", "--probe"], "exclude each other"), ([], "neither WORKLOAD nor --probe")],
     ids=["both", "neither"],
 )
 def test_a_launch_says_one_thing_to_measure(planner, words, said):

@@ -271,7 +271,7 @@ def test_wrong_usage(planner: Any, arguments: list[str], message: str) -> None:
     ("changes", "message"),
     [
         pytest.param({"name": "llama3-8b"}, "is a preset with another architecture", id="a preset's name"),
-        pytest.param({"name": "..."}, "no letter or digit of ASCII", id="no name"),
+        pytest.param({"name": "..."}, "no ASCII letter or digit", id="no name"),
         pytest.param({"seq_len": "long"}, "seq_len", id="no number"),
     ],
 )

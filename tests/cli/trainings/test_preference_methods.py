@@ -92,7 +92,7 @@ def test_memory_names_the_reference_and_the_pair(planner) -> None:
 def test_the_benchmark_refuses_what_it_does_not_train(planner, example) -> None:
     answer = planner("bench", example("dpo_8b"), "--gpus", "1")
     assert answer.code == 2
-    assert "the benchmark trains on the next token, and this is dpo" in answer.err
+    assert "this is dpo training; the benchmark trains on the next token" in answer.err
 
 
 def test_adapters_that_would_make_it_fit_need_no_second_model(planner) -> None:

@@ -83,6 +83,48 @@ def test_list_and_net_are_both_shown_and_the_range_moves_along():
     assert found.note == "list 100 USD/h, net 80 by the price book (enterprise: -20 % of the rest)"
 
 
+ENDS = QUOTE | {"valid_until": "2026-12-11"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "otherwise"),
+    [
+        pytest.param({"quotes": [ENDS]}, 100, id="the list price counts later"),
+        pytest.param({"quotes": [ENDS], "discounts": [discount("a", 0.2)]}, 80, id="less the discounts"),
+        pytest.param(
+            {"quotes": [ENDS], "discounts": [discount("a", 0.2, valid_until="2026-12-11")]}, 100,
+            id="a discount that ends with the quote",
+        ),
+        pytest.param({"quotes": [ENDS, QUOTE | {"name": "b", "usd_per_hour": 90.0}]}, 90, id="a dearer quote stays"),
+        pytest.param({"quotes": [QUOTE]}, None, id="a quote without a last day"),
+        pytest.param({"quotes": [ENDS, QUOTE | {"name": "b"}]}, None, id="an equal one without a last day"),
+        pytest.param({"quotes": [ENDS], "discounts": [discount("a", 0.3)]}, None, id="nothing is lost without it"),
+        pytest.param({"discounts": [discount("a", 0.2)]}, None, id="no quote"),
+    ],
+)  # fmt: skip
+def test_a_quote_that_ends_is_kept_with_the_price_without_it(entries, otherwise):
+    found = net_price(LIST, book(**entries), on=TODAY).open_quote
+    if otherwise is None:
+        assert found is None
+        return
+    assert found is not None
+    assert (str(found.accept_by), found.usd_per_hour, found.beside_commitment) == ("2026-12-11", 70, False)
+    assert found.otherwise_usd_per_hour == pytest.approx(otherwise)
+
+
+def test_of_equal_quotes_the_last_day_is_the_later_one():
+    found = net_price(LIST, book(quotes=[ENDS, ENDS | {"name": "b", "valid_until": "2026-12-24"}]), on=TODAY)
+    assert found.open_quote is not None
+    assert str(found.open_quote.accept_by) == "2026-12-24"
+
+
+def test_a_quote_beside_a_commitment_is_for_other_instances():
+    """60 USD are paid for the bought ones, until the end of the year."""
+    found = net_price(LIST, book(commitments=[HELD], quotes=[ENDS]), on=TODAY).open_quote
+    assert found is not None
+    assert (found.usd_per_hour, found.otherwise_usd_per_hour, found.beside_commitment) == (70, 100, True)
+
+
 @pytest.mark.parametrize(("expires", "named"), [("2026-11-21", True), ("2026-11-20", False)])
 def test_a_credit_is_named_until_it_expires_and_changes_no_price(expires, named):
     credit = {"name": "start", "provider": "aws", "usd": 5000.0, "expires": expires, "source": "mail"}

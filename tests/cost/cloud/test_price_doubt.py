@@ -189,7 +189,7 @@ def test_the_days_in_which_the_doubt_grows_are_those_of_the_same_rows():
         if row.usd_per_hour and row.price_kind not in FAST_KINDS and row.as_of.year >= 2025
     )
     days = [(after[3] - before[3]).days for before, after in pairwise(firm) if before[:3] == after[:3]]
-    apart = sorted(each for each in days if each > 60)
+    apart = sorted(day for day in days if day > 60)
     figure = CATALOG.defaults.prices.stale_after
     assert (figure.value, figure.low, figure.high) == (statistics.median(apart), apart[0], apart[-1])
 

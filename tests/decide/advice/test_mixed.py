@@ -10,7 +10,7 @@ import pytest
 from planner.decide.advice.case import Case
 from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.measuring import worth_measuring
-from planner.decide.advice.mix_inputs import moved_deadline, moved_price
+from planner.decide.advice.mix_inputs import deadline_input, price_input
 from planner.decide.advice.mix_rule import MixRule
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.advice.recommend import recommend
@@ -90,7 +90,7 @@ def test_a_run_that_is_worth_its_cost_is_proposed():
 
 
 def test_if_time_decides_no_run_is_proposed():
-    asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8)
+    asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8, at_once=1)
     found = recommend(asked, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml"))
     assert found.headline[0].startswith("Mix")
     assert found.measurements == ()
@@ -137,11 +137,11 @@ def test_a_sentence_says_which_option_takes_the_place_of_another():
 
 def test_names_of_several_that_join():
     mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0), option(P4D, 4.0)))
-    moved = moved_deadline(mixed.chosen.asked)
+    moved = deadline_input(mixed.chosen.asked)
     sentence = mixed.sentence(moved, moved.today - 2, frozenset({1, 2}), frozenset({0, 1}))
     assert sentence == "With a deadline 2 days earlier, AWS p4d, 8x A100 joins and DGX Station, 4x V100 drops out."
     both = mixed.sentence(moved, moved.today + 1, frozenset({1, 2, 0}), frozenset({0}))
     assert both == "With a deadline 1 day later, AWS p5en, 8x H200 and AWS p4d, 8x A100 join."
-    price = moved_price(mixed.chosen.asked, 1, "AWS p5en, 8x H200", 60.0, "USD/h")
+    price = price_input(mixed.chosen.asked, 1, "AWS p5en, 8x H200", 60.0, "USD/h")
     assert mixed.sentence(price, 70.0, frozenset({0}) | {2}, frozenset({0, 1, 2})).endswith("it drops out.")
     assert mixed.sentence(moved, moved.today - 1, frozenset({2, 1}), frozenset({0, 1, 2})).endswith("drops out.")

@@ -83,7 +83,7 @@ def test_a_mix_pays_the_prices_of_its_own_days():
     """Ten runs on each end after 100 h, within the contract's 120 h: 100 x 8 + 100 x 12 USD."""
     plan = plan_of([P4D, OTHER], runs=20, deadline="2026-12-20", at_once=1, prefer="time")
     placed = plans.campaign(plan, catalog_with(commitments=[ENDS_SOON]), today=TODAY)
-    assert sorted(each.runs for each in placed.placements) == [10, 10]
+    assert sorted(placement.runs for placement in placed.placements) == [10, 10]
     assert placed.campaign_usd is not None
     assert placed.campaign_usd.value == pytest.approx(2_000, abs=0.01)
 
@@ -100,7 +100,10 @@ def test_a_mix_ends_its_runs_on_credits_before_they_expire():
     mix, placed = plans.compare(plan, catalog, today=TODAY).mix, plans.campaign(plan, catalog, today=TODAY)
     assert mix is not None
     assert mix.placements == placed.placements
-    assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {"aws": 12, "runpod": 18}
+    assert {placement.option.split("/")[0]: placement.runs for placement in placed.placements} == {
+        "aws": 12,
+        "runpod": 18,
+    }
     assert placed.simulated.usd.p50 == pytest.approx(2_180, abs=0.01)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from planner.decide.advice.launch_words import AskedPlan
+from planner.decide.advice.recommend import recommend
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.plan.plan import Plan
 from planner.use_cases import plans
@@ -171,3 +173,36 @@ def test_twice_as_many_at_once_are_named_if_they_end_sooner():
 def test_twice_as_many_at_once_are_not_named(option, campaign):
     answer = compared([option], **{"runs": 10, "deadline": None} | campaign)
     assert not any("sooner" in note for note in answer.notes)
+
+
+def test_all_machines_of_an_own_site_work():
+    """The site has two servers: ten runs of 10 h end after 50 h, for the same electricity."""
+    (option,) = compared([{"site": "rtx3090-x10"}], runs=10, deadline=None).options
+    assert (option.at_once, option.campaign_hours.value) == (2, pytest.approx(50.0))
+
+
+@pytest.mark.parametrize(
+    ("campaign", "at_once", "note"),
+    [
+        pytest.param({}, 1, None, id="cost alone: one after another"),
+        pytest.param({"prefer": "time"}, 3, "to end sooner, several trainings run at once", id="time: all at once"),
+        pytest.param(
+            {"waiting_usd_per_hour": 1.0}, 3, "to cost less, several trainings run at once",
+            id="300 USD and 10 h of waiting, instead of 30",
+        ),
+        pytest.param(
+            {"waiting_usd_per_hour": 1.0, "at_once": 1}, 1, None, id="the plan states the number",
+        ),
+    ],
+)  # fmt: skip
+def test_time_that_counts_asks_for_more_at_once(campaign, at_once, note):
+    answer = compared([P4D], **{"runs": 3, "deadline": None} | campaign)
+    assert answer.options[0].at_once == at_once
+    assert note is None or any(said.startswith(note) for said in answer.notes)
+
+
+def test_recommend_and_campaign_name_twice_as_many_too():
+    plan = plan_of([P4D], runs=10, deadline=None)
+    said = compared([P4D], runs=10, deadline=None).notes[0]
+    assert recommend(plan, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml")).notes[0] == said
+    assert plans.campaign(plan, bundled_catalog(), today=TODAY).notes[0] == said

@@ -202,7 +202,7 @@ def test_a_mix_uses_a_paid_term_for_the_hours_that_it_holds():
     paid, other = YEAR | {"commitment_bought": True}, P4D | {"region": "us-west-2", "usd_per_hour": 12.0}
     plan = plan_of([paid, other], runs=900, at_once=1, deadline="2028-12-31", budget_usd=5_000)
     placed = plans.campaign(plan, bundled_catalog(), today=TODAY)
-    assert {each.option: each.runs for each in placed.placements} == {
+    assert {placement.option: placement.runs for placement in placed.placements} == {
         "aws/p4d.24xlarge:us-east-1:savings_1y": 876, "aws/p4d.24xlarge:us-west-2:on_demand": 24
     }  # fmt: skip
     assert placed.campaign_usd is not None

@@ -9,7 +9,7 @@ import pytest
 from planner.decide.find.offered import asks_of, is_confirmed
 from planner.model.hardware.machines import Link, Node
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
-from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
+from planner.scenario.price_choice import SEARCHED_KINDS, prices_by_terms
 from tests.bundled import bundled_catalog
 
 TODAY, MAY, JULY, OCTOBER = (date(2026, month, day) for month, day in ((11, 24), (5, 24), (7, 23), (10, 9)))
@@ -71,5 +71,5 @@ def catalog_of(prices):
 )  # fmt: skip
 def test_which_prices_are_confirmed(old, others, counts):
     catalog = catalog_of([old, *others])
-    asks = asks_of(prices_by_terms(catalog, LOOKED_AT), catalog)
+    asks = asks_of(prices_by_terms(catalog, SEARCHED_KINDS), catalog)
     assert is_confirmed(old.node, old, asks, catalog, today=TODAY) is counts

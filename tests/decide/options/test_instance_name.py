@@ -7,7 +7,7 @@ import re
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
-from planner.scenario.price_choice import LOOKED_AT, prices_by_terms
+from planner.scenario.price_choice import SEARCHED_KINDS, prices_by_terms
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()
@@ -15,7 +15,7 @@ STEP = {"batch": 10, "seconds": 10.0, "basis": "measured"}
 
 
 def test_no_name_repeats_its_card_or_lacks_the_count():
-    priced: list[Price] = [row for node, _, row in prices_by_terms(CATALOG, LOOKED_AT) if node in CATALOG.nodes]
+    priced: list[Price] = [row for node, _, row in prices_by_terms(CATALOG, SEARCHED_KINDS) if node in CATALOG.nodes]
     options = [
         {"offer": row.node, "price": row.price_kind.value, "step": STEP}
         for row in priced

@@ -66,7 +66,7 @@ LLAMA = {"ref": "llama3-8b", "seq_len": 8192}
 def test_the_predicted_range_is_the_range_after_the_run(catalog: Catalog, nodes: int) -> None:
     job, candidate = question(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": nodes, "strategy": "fsdp2"})
     before = answer(job, candidate, catalog)
-    [found] = next_runs(job, candidate, catalog, before.asked)
+    [found] = next_runs(job, candidate, catalog, before.query)
     assert (found.nodes, found.accelerators, found.strategy) == (1, 8, Strategy.FSDP2), "8B fits on no single one"
     part = replace(candidate, nodes=1)
     expected = answer(job, part, catalog).samples_per_s.value
@@ -89,7 +89,7 @@ def test_the_proposed_run_is_one_of_the_benchmark(catalog: Catalog, training: di
     option = {"offer": "aws/p5.48xlarge", "nodes": 8, "strategy": "fsdp2"}
     job, candidate = question(catalog, LLAMA, option, **training)
     before = answer(job, candidate, catalog)
-    found = next_runs(job, candidate, catalog, before.asked)[-1]
+    found = next_runs(job, candidate, catalog, before.query)[-1]
     setup = replace(job.setup, framework=None, adapters=Adapters() if job.setup.adapters else None)
     ours = replace(job, setup=setup)
     part = replace(candidate, nodes=1)
@@ -103,7 +103,7 @@ def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None
     """10 % faster than expected is within belief: the width is the same."""
     job, candidate = question(catalog, LLAMA, {"offer": "aws/p5.48xlarge", "nodes": 4, "strategy": "fsdp2"})
     before = answer(job, candidate, catalog)
-    [found] = next_runs(job, candidate, catalog, before.asked)
+    [found] = next_runs(job, candidate, catalog, before.query)
     part = replace(candidate, nodes=1)
     run = run_on(job, part, catalog, samples_per_s=1.1 * answer(job, part, catalog).samples_per_s.value)
     after = answer(job, candidate, catalog.model_copy(update={"runs": catalog.runs | {"mine": run}}))
@@ -113,7 +113,7 @@ def test_a_surprise_moves_the_answer_and_not_its_width(catalog: Catalog) -> None
 
 def test_one_accelerator_tells_less_than_a_node(catalog: Catalog) -> None:
     job, candidate = question(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "aws/p5.48xlarge", "nodes": 4})
-    device, node = next_runs(job, candidate, catalog, answer(job, candidate, catalog).asked)
+    device, node = next_runs(job, candidate, catalog, answer(job, candidate, catalog).query)
     assert (device.accelerators, node.accelerators) == (1, 8)
     assert node.half_width <= device.half_width
 
@@ -121,11 +121,11 @@ def test_one_accelerator_tells_less_than_a_node(catalog: Catalog) -> None:
 def test_a_run_on_images_is_predicted_too(catalog: Catalog) -> None:
     job, candidate = question(catalog, {"ref": "resnet50"}, {"offer": "aws/p5.48xlarge"})
     before = answer(job, candidate, catalog)
-    [found] = next_runs(job, candidate, catalog, before.asked)
+    [found] = next_runs(job, candidate, catalog, before.query)
     assert found.accelerators == 1
     assert found.half_width < half_width(before)
 
 
 def test_one_accelerator_alone_has_no_part(catalog: Catalog) -> None:
     job, candidate = question(catalog, {"ref": "qwen3-0.6b", "seq_len": 4096}, {"offer": "lambda/gpu_1x_h100_sxm5"})
-    assert next_runs(job, candidate, catalog, answer(job, candidate, catalog).asked) == ()
+    assert next_runs(job, candidate, catalog, answer(job, candidate, catalog).query) == ()

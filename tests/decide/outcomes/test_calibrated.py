@@ -40,12 +40,14 @@ def test_ranges_hold_nine_in_ten_and_chances_come_true(path: Path, seed: pytest.
     catalog = bundled_catalog()
     plan = with_found_options(read_plan(path), catalog, today=TODAY)
     alone = each_alone(plan, catalog, today=TODAY)
-    options = [each for each in alone.options if each.campaign_hours is not None and each.payable_usd is not None]
+    options = [
+        option for option in alone.options if option.campaign_hours is not None and option.payable_usd is not None
+    ]
     assert options
-    said = [outcomes_of(each, alone.limits, today=TODAY) for each in options]
+    said = [outcomes_of(option, alone.limits, today=TODAY) for option in options]
     seed.setattr(draws, "SEED", OTHER_SEED)
     forget()
-    true = [outcomes_of(each, alone.limits, today=TODAY) for each in options]
+    true = [outcomes_of(option, alone.limits, today=TODAY) for option in options]
     held = []
     for stated, drawn in zip(said, true, strict=True):
         for samples, fresh in ((stated.hours, drawn.hours), (stated.usd, drawn.usd)):

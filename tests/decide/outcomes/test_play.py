@@ -147,24 +147,30 @@ def test_a_run_that_ends_with_its_window_is_in_time():
     ("wait", "mean"),
     [
         pytest.param(Queue(busy=0.5, job_hours=4.0), 0.5 * 4 / (2 * 0.5), id="M/D/1"),
-        pytest.param(Queue(busy=0.5, job_hours=4.0, machines=2), 1 / 3 * 4 / (2 * 0.5), id="M/M/2"),
-        pytest.param(Queue(jobs=3, job_hours=4.0, machines=2), 2 * 4 / 2, id="two of three jobs on two machines end"),
         pytest.param(Tries(had=1, of=4, every_hours=24.0), 72.0, id="had every fourth day"),
     ],
 )
 def test_a_queue_delays_the_first_run_of_every_lane_alike(wait, mean):
-    """Asked for 5 h after the campaign's first."""
-    queued = replace(OWN, asked_at=5.0, wait=wait)
+    """Asked for 5 h after the campaign's first. One machine is shared, and machines that appear are all there."""
+    queued = replace(OWN, ordered_at=5.0, wait=wait)
     played = play([queued])
     waits = played.hours - 31.5
     assert abs(np.mean(waits) - 5.0 - mean) <= 3 * np.std(waits, ddof=1) / math.sqrt(len(waits))
     assert min(waits) >= 5.0
 
 
+def test_each_set_of_machines_waits_in_a_queue_for_its_own():
+    """Two of three jobs of 4 h on two machines end after 2 x 4 / 2 h in the mean, and the third 4 h later."""
+    lanes = (PlayedLane((Batch(1, 10.0),)), PlayedLane((Batch(1, 10.0),)))
+    queued = PlayedOption(option="queued", lanes=lanes, wait=Queue(jobs=3, job_hours=4.0, machines=2))
+    waits = play([queued]).hours - 10.0
+    assert abs(np.mean(waits) - 8.0) <= 3 * np.std(waits, ddof=1) / math.sqrt(len(waits))
+
+
 def test_the_wait_for_an_early_order_starts_with_the_order():
-    ordered = replace(OWN, asked_at=-24.0, wait=Interval.exact(30.0))
+    ordered = replace(OWN, ordered_at=-24.0, wait=Interval.exact(30.0))
     assert play([ordered]).hours == pytest.approx(37.5)
-    early = replace(OWN, asked_at=-48.0, wait=Interval.exact(30.0))
+    early = replace(OWN, ordered_at=-48.0, wait=Interval.exact(30.0))
     assert play([early]).hours == pytest.approx(31.5)
 
 
@@ -194,9 +200,10 @@ def test_a_credit_pays_where_the_last_run_ends_before_it_expires():
 
 
 def test_a_term_costs_its_least_until_the_work_outlasts_it():
-    """The term holds 1.25 times the likely hours; of twice the hours it costs 2 / 1.25 = 1.6 times its least."""
-    cost = CostByHours(hours=(0.1, 1.25, 10.0), usd=(100.0, 100.0, 800.0), least_factor=1.0, most_factor=1.0)
-    term = alone(usd=100.0, cost=cost)
+    """The term of 62.5 h holds 1.25 times the likely 50 h; of 100 h it costs 100 / 62.5 = 1.6 times its least."""
+    rent = CostByHours(hours=(0.0, 62.5, 625.0), usd=(100.0, 100.0, 1000.0), least_factor=1.0, most_factor=1.0)
+    term = alone(usd=100.0, rent=rent)
+    term = replace(term, lanes=tuple(replace(lane, billed_hours=50.0) for lane in term.lanes))
     assert play([term]).usd == pytest.approx(100.0)
     slow = play([replace(term, speed_error=Interval.exact(2.0))])
     assert slow.usd == pytest.approx(160.0)

@@ -22,7 +22,9 @@ SPOT = {
 @pytest.mark.parametrize("name", ["dgx_station_v100", "own_8xh200", "p5e_vs_a100", "qlora_llama3_8b"])
 def test_the_recovered_interruptions_give_the_estimate_again(catalog, name):
     plan = read_plan(examples_dir() / f"{name}.yaml")
-    times = [each.option.time for each in estimate_options(plan, catalog, today=TODAY).options if each.option.time]
+    times = [
+        option.option.time for option in estimate_options(plan, catalog, today=TODAY).options if option.option.time
+    ]
     assert times
     for time in times:
         expected = time.wall_hours.value / time.lines[0].hours.value

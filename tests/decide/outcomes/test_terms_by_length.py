@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planner.cost.cloud.cost_by_hours import price_range, usd_at
 from planner.decide.outcomes.draws import SAMPLES
 from planner.decide.outcomes.outcomes import Outcomes
-from planner.decide.outcomes.play import PlayedOption, play, side_by_side
+from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, play
 from planner.model.answer.campaign import CostByHours, LastingCredit
 from planner.quantity.interval import Interval
 
@@ -34,9 +34,9 @@ NEAR_THE_END = Interval.within_factor(90.4, math.exp(END * TAIL))
 def played(cost: CostByHours, hours: Interval) -> Outcomes:
     """Return the outcomes of one run of these hours at this bill."""
     option = PlayedOption(
-        option="term", lanes=side_by_side(1, 1, steps_hours=hours.value), speed_error=hours.scaled(1 / hours.value),
-        usd=float(usd_at(cost, np.array([hours.value]))[0]), price_error=price_range(cost), cost=cost,
-        likely_hours=hours.value,
+        option="term", lanes=(PlayedLane((Batch(1, hours.value),), billed_hours=hours.value),),
+        speed_error=hours.scaled(1 / hours.value), usd=float(usd_at(cost, np.array([hours.value]))[0]),
+        price_error=price_range(cost), rent=cost,
     )  # fmt: skip
     return play([option], credits={"": cost.credits})
 

@@ -67,6 +67,22 @@ def test_a_cheaper_option_over_the_budget_is_named_with_its_commitment() -> None
     assert only == "Term commits 12,000 USD, over the plan's budget."
 
 
+def test_a_cheaper_rent_over_the_budget_is_not_called_a_small_saving() -> None:
+    """It costs less in 99 of 100 cases, by 1,000 of 3,000 USD, but commits more than the plan has."""
+    term = row("term", 2000.0, usd_committed=12000.0, over_budget=True, chance_owning_cheaper=0.01)
+    assert _headline(_year(OURS, term, recommended="ours", firm="term")) == (
+        "Keep ours: 3,000 USD a year for 50 trainings; term costs 2,000 USD.",
+        "Term commits 12,000 USD, over the plan's budget.",
+    )
+
+
+def test_a_term_that_costs_less_than_hourly_rent_is_the_next_best() -> None:
+    """8,000 - 3,000 USD."""
+    ours = OURS.model_copy(update={"costs_less_than": "term"})
+    said = _headline(_year(ours, row("term", 8000.0), DEAR, recommended="ours", firm="dear"))
+    assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings, 5,000 USD less than renting term."
+
+
 def test_a_headline_without_a_chance_states_the_cost_alone() -> None:
     unknown = DEAR.model_copy(update={"chance_owning_cheaper": None})
     assert _headline(_year(OURS, unknown, recommended="dear"))[0] == (

@@ -94,23 +94,23 @@ def _machine(draw: random.Random, offer: int) -> SmallMachine:
     )  # fmt: skip
 
 
-def plan_of(asked: SmallCampaign) -> dict[str, Any]:
+def plan_of(campaign: SmallCampaign) -> dict[str, Any]:
     """Return the campaign as a plan file."""
     groups = [
         {"name": f"kind {number}", "runs": kind.runs, "priority": kind.priority}
         | ({"work": {"epochs": kind.units, "samples_per_epoch": 36000}} if kind.units > 1 else {})
         | {name: nodes for name, nodes in (("min_nodes", kind.min_nodes), ("max_nodes", kind.max_nodes)) if nodes}
-        for number, kind in enumerate(asked.kinds)
+        for number, kind in enumerate(campaign.kinds)
     ]
     limits: dict[str, Any] = {"start": "2026-12-01", "groups": groups, "confidence": 0.5}
-    if asked.days is not None:
-        limits["deadline"] = str(date(2026, 12, 1) + timedelta(days=asked.days - 1))
-    given = {"budget_usd": asked.budget, "waiting_usd_per_hour": asked.waiting, "at_once": asked.at_once}
+    if campaign.days is not None:
+        limits["deadline"] = str(date(2026, 12, 1) + timedelta(days=campaign.days - 1))
+    given = {"budget_usd": campaign.budget, "waiting_usd_per_hour": campaign.waiting, "at_once": campaign.at_once}
     return {
         "schema_version": 1, "name": "random", "workload": {"ref": "gpt-305m", "seq_len": 512},
         "work": {"epochs": 1, "samples_per_epoch": 36000},
         "campaign": limits | {name: value for name, value in given.items() if value is not None},
-        "options": [_option(machine) for machine in asked.machines],
+        "options": [_option(machine) for machine in campaign.machines],
         "assumptions": {
             "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
             "support_fraction": 0.0,
@@ -145,23 +145,29 @@ Load = tuple[int, float, float]
 """Runs, their hours, and their billed hours."""
 
 
-def best(asked: SmallCampaign) -> tuple[float, float, float] | None:
+def best(campaign: SmallCampaign) -> tuple[float, float, float] | None:
     """Return objective, USD and hours of the best placement; None if none keeps the limits."""
-    slots = [(number, *span) for number, each in enumerate(asked.machines) for span in _free(each, asked.at_once)]
+    # Waiting that has a price asks for as many sets as help.
+    most = 1 if campaign.waiting is None else sum(kind.runs for kind in campaign.kinds)
+    slots = [
+        (number, *span)
+        for number, machine in enumerate(campaign.machines)
+        for span in _free(machine, campaign.at_once, most)
+    ]
     states: set[tuple[Load, ...]] = {tuple((0, 0.0, 0.0) for _ in slots)}
-    for kind in asked.kinds:
+    for kind in campaign.kinds:
         for _ in range(kind.runs):
-            states = {after for before in states for after in _one_more(asked, kind, slots, before)}
-    found = [_value(asked, slots, state) for state in states]
-    return min((value for value in found if value[1] <= (asked.budget or math.inf) + 1e-9), default=None)
+            states = {after for before in states for after in _one_more(campaign, kind, slots, before)}
+    found = [_value(campaign, slots, state) for state in states]
+    return min((value for value in found if value[1] <= (campaign.budget or math.inf) + 1e-9), default=None)
 
 
-def _free(machine: SmallMachine, at_once: int | None) -> list[tuple[float, float]]:
-    """Return when each set is free: set i while the free nodes are enough for i + 1 sets."""
+def _free(machine: SmallMachine, at_once: int | None, most: int) -> list[tuple[float, float]]:
+    """Return when each set is free: set i while the free nodes are enough for i + 1 sets; `most` without a quota."""
     opens, closes = machine.wait or 0.0, math.inf
     if machine.window is not None:
         opens, closes = machine.window[0], machine.window[1] - 0.5
-    sets = at_once or (1 if machine.quota is None else max(1, machine.quota // machine.nodes))
+    sets = at_once or (most if machine.quota is None else max(1, machine.quota // machine.nodes))
     sets = sets if machine.quota is None else min(sets, machine.quota // machine.nodes)
     have = sets * machine.nodes if machine.quota is None else machine.quota
     edges = sorted({opens, *(edge for turn in machine.taken for edge in turn[:2] if opens < edge < closes)})
@@ -181,14 +187,16 @@ def _free(machine: SmallMachine, at_once: int | None) -> list[tuple[float, float
     return found
 
 
-def _one_more(asked: SmallCampaign, kind: Kind, slots: list[Slot], before: tuple[Load, ...]) -> set[tuple[Load, ...]]:
+def _one_more(
+    campaign: SmallCampaign, kind: Kind, slots: list[Slot], before: tuple[Load, ...]
+) -> set[tuple[Load, ...]]:
     found = set[tuple[Load, ...]]()
     for place, (number, opens, closes) in enumerate(slots):
-        machine = asked.machines[number]
+        machine = campaign.machines[number]
         runs, hours, billed = before[place]
         each = machine.hours * kind.units
         end = opens + hours + each
-        if not kind.takes(machine.nodes) or end > min(closes, 24 * (asked.days or math.inf)) + 1e-9:
+        if not kind.takes(machine.nodes) or end > min(closes, 24 * (campaign.days or math.inf)) + 1e-9:
             continue
         least = machine.minimum if machine.minimum is not None and machine.minimum <= 1 else 0.0
         after = [*before[:place], (runs + 1, hours + each, billed + max(each, least)), *before[place + 1 :]]
@@ -200,15 +208,15 @@ def _one_more(asked: SmallCampaign, kind: Kind, slots: list[Slot], before: tuple
     return found
 
 
-def _value(asked: SmallCampaign, slots: list[Slot], state: tuple[Load, ...]) -> tuple[float, float, float]:
+def _value(campaign: SmallCampaign, slots: list[Slot], state: tuple[Load, ...]) -> tuple[float, float, float]:
     usd, last = 0.0, 0.0
     for (number, opens, _), (runs, hours, billed) in zip(slots, state, strict=True):
-        machine = asked.machines[number]
+        machine = campaign.machines[number]
         if runs:
             last = max(last, opens + hours)
             paid = billed if machine.minimum is None or machine.minimum <= 1 else max(billed, machine.minimum)
             if machine.window is not None:
                 paid = machine.window[1] - machine.window[0]
             usd += machine.usd * machine.nodes * paid
-    weighed = last if asked.objective == "time" else usd + (asked.waiting or 0.0) * last
+    weighed = last if campaign.objective == "time" else usd + (campaign.waiting or 0.0) * last
     return round(weighed, 6), round(usd, 6), round(last, 6)

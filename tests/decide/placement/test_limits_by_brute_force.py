@@ -94,7 +94,7 @@ def test_an_hour_of_waiting_is_weighed(instance: Instance, usd_per_hour: float) 
         assert found is None
         return
     assert found is not None
-    best = min(each.to_pay + usd_per_hour * each.hours for each in outcomes)
+    best = min(outcome.to_pay + usd_per_hour * outcome.hours for outcome in outcomes)
     assert found.to_pay + usd_per_hour * found.hours == pytest.approx(best, abs=1e-4)
 
 
@@ -106,9 +106,9 @@ def _compared(instance: Instance, objective: Objective) -> None:
         return
     assert found is not None
     if objective is Objective.COST:
-        best = min((each.to_pay, each.hours) for each in outcomes)
+        best = min((outcome.to_pay, outcome.hours) for outcome in outcomes)
         assert (found.to_pay, found.hours) == pytest.approx(best, abs=1e-4)
     else:
-        best = min((each.hours, each.to_pay) for each in outcomes)
+        best = min((outcome.hours, outcome.to_pay) for outcome in outcomes)
         assert (found.hours, found.to_pay) == pytest.approx(best, abs=1e-4)
     assert found.gap < 1e-6

@@ -16,6 +16,7 @@ from planner.decide.recommend.mix import best_mix, with_mix
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.plan.plan import Plan
+from planner.model.prices.price_book import Credit
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 24)
@@ -74,7 +75,7 @@ def test_a_mix_may_keep_limits_that_no_option_alone_keeps():
     assert found.mix is not None
     assert found.recommended is None
     assert found.feasible
-    assert found.headline[2] == "No option alone keeps the limits."
+    assert found.headline[2] == "As listed, no option alone keeps the limits."
 
 
 @pytest.mark.parametrize("answer", [answered, advised], ids=["compare", "recommend"])
@@ -117,7 +118,7 @@ def test_a_small_saving_is_not_worth_two_machines():
 
 def test_the_fastest_uses_all_machines():
     """p5en and p4d each do 3 runs of 2 h in 6 h."""
-    found = answered([option(P4D, 2.0), option(P5EN, 2.0)], runs=6, prefer="time")
+    found = answered([option(P4D, 2.0), option(P5EN, 2.0)], runs=6, prefer="time", at_once=1)
     assert found.mix is not None
     assert found.mix.campaign_hours.value == pytest.approx(6.0)
 
@@ -210,7 +211,7 @@ def test_no_mix_is_looked_for_where_none_can_be_better():
 def test_the_cheaper_option_alone_stays_visible_beside_an_old_price():
     """Time decides: both do 3 of 6 runs. Lambda alone costs less than three runs of 120 USD on p5en beside its own."""
     old = {"offer": "lambda/gpu_8x_h100_sxm5", "price": "on_demand"}
-    found = answered([option(old, 2.0), option(P5EN, 2.0)], runs=6, prefer="time")
+    found = answered([option(old, 2.0), option(P5EN, 2.0)], runs=6, prefer="time", at_once=1)
     assert found.mix is not None
     assert found.headline[2].startswith("Alone and cheaper: Lambda, 8x H100, done in 12 hours, at most ")
     assert found.notes[0] == "The price of Lambda, 8x H100 is out of date: run planner prices refresh first"
@@ -234,3 +235,12 @@ def test_waiting_is_counted_with_the_mix_that_is_recommended():
         waiting
         == "waiting at 1,000 USD an hour counts 6,000 USD with the mix and 12,000 USD with AWS p4d, 8x A100 alone"
     )
+
+
+def test_a_mix_is_compared_with_an_option_that_credits_pay():
+    """Credits of 6,000 USD pay all 50 runs of 120 USD on p5en: nothing is cheaper, and the answer says so."""
+    credit = Credit(name="grant", provider="aws", usd=6_000, expires=date(2027, 12, 31), source="their mail")
+    catalog = bundled_catalog().model_copy(update={"credits": (credit,)})
+    found = answer_plan(plan(HALF, deadline="2026-12-13"), catalog, today=TODAY)
+    assert found.mix is None
+    assert "all of it paid by credits" in found.headline[0]

@@ -13,10 +13,12 @@ from planner.decide.recommend.why_not import reasons_against
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
+from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.plan.plan import OptionLimits, Plan
+from planner.model.quantity import Unit
 from planner.scenario.places import place_reasons
-from tests.decide.recommend.by_hand import compared, option
+from tests.decide.recommend.by_hand import compared, option, quantity
 
 NO_PRICE = Reason(code=ReasonCode.NO_PRICE, text="no price: sold out")
 OWNING_NOT_KNOWN = Reason(code=ReasonCode.OWNING_NOT_KNOWN, text="usd_total: the site says nothing")
@@ -61,6 +63,15 @@ def test_why_another_option_lost(other: Any, codes: list[str], figures: dict[str
     assert list(lost.why_not_codes) == codes
     assert {name: value for reason in lost.reasons for name, value in reason.figures.items()} == figures
     assert lost.why_not == text_of(lost.reasons)
+
+
+def test_hours_are_compared_until_the_end_waits_included() -> None:
+    """30 hours of work after 20 of waiting end after 40 hours at once."""
+    now, later = option("now", 40, 25), option("later", 30, 10, wait_hours=20.0)
+    (lost,) = (option for option in compared([now, later], CampaignLimits(deadline=date(2026, 12, 31))).options[1:])
+    assert lost.why_not == (
+        "faster (40 hours against 2.083 days, with the wait), more expensive (25.00 USD against 10.00 USD) than later"
+    )
 
 
 def test_a_place_is_not_allowed_in_one_sentence() -> None:
@@ -139,3 +150,10 @@ def test_why_owning_cannot_be_compared(
     answer = own_or_rent(plan, catalog, site=None, today=date(2026, 11, 21))
     assert list(answer.why_not_codes) == codes
     assert [list(rent.why_not_codes) for rent in answer.rivals] == codes_of_rents
+
+
+def test_a_purchase_that_is_sold_is_compared_by_its_cost_less_the_sale():
+    """25 USD, of which 18 come back: 7 USD in 12 h against 10 USD in 10 h."""
+    sold = option("bought", 12, 25, hold=Hold.BUY, taken_off_usd=quantity(18, Unit.USD))
+    (reason,) = reasons_against(sold, BEST, [BEST, sold], Phrases(CampaignLimits()))
+    assert reason.text == "slower (12 hours against 10 hours), cheaper (7.00 USD against 10.00 USD) than best"

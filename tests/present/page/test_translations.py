@@ -27,6 +27,7 @@ EXAMPLES = {
     "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
     "waits": "9 USD", "limit": "in time", "kind": "the firm one", "doing": "Buying",
     "condition": "With a deadline 2 days later", "deed": "keep DGX Station, 4x V100", "limits": "by 2027-01-02",
+    "hour": "an hour",
 }  # fmt: skip
 ENGLISH = re.compile(r"\b(done|at most|sure|hours|none|estimated)\b")
 """Words of phrases that are translated."""
@@ -81,7 +82,7 @@ def test_both_horizons_are_korean(example: str) -> None:
 @pytest.mark.parametrize("example", sorted(path.stem for path in examples_dir().glob("*.yaml")))
 def test_every_line_that_would_change_an_examples_answer_is_korean(example: str) -> None:
     plan = read_plan(examples_dir() / f"{example}.yaml")
-    said = recommend(plan, catalog_for(plan), today=TODAY, asked="plan.yaml")
+    said = recommend(plan, catalog_for(plan), today=TODAY, plan_words="plan.yaml")
     lines = [measurement.sentence for measurement in said.measurements] + [
         point.sentence for point in said.turning_points
     ]

@@ -62,4 +62,4 @@ def test_bins_by_hand(peaks: list[MemoryPeak]) -> None:
     """A run that took 50 GiB, as estimated, has no chance on 25 GiB, an even one on 50, and a sure one on 100."""
     peak = next(peak for peak in peaks if peak.peak_gib is not None).model_copy(update={"peak_gib": 50.0})
     bins = calibration_bins([ScoredPeak(peak, 50.0, 50.0)], (25.0, 50.0, 100.0))
-    assert [(each.low, each.cases, each.fitted) for each in bins] == [(0.0, 1, 0.0), (0.5, 1, 1.0), (0.9, 1, 1.0)]
+    assert [(bin.low, bin.cases, bin.fitted) for bin in bins] == [(0.0, 1, 0.0), (0.5, 1, 1.0), (0.9, 1, 1.0)]

@@ -10,7 +10,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.families.known_families import family_of
 from planner.network.lora_memory import adapter_parameters, lora_layer_bytes, trained_parameters
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.buffers import buffer_bytes, materialised_bytes
+from planner.speed.memory.buffers import buffer_bytes, materialized_bytes
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.states import device_states
 
@@ -147,8 +147,8 @@ def test_maps_that_a_network_lacks_save_nothing():
 def test_only_loha_keeps_materialized_weights(checkpointing, layers):
     """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers or of the recomputed one."""
     for adapters, kept in ((LOHA, layers * 2 * (64 + 32)), (DORA, 0), (QUERY_VALUE, 0)):
-        materialised = materialised_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
-        assert materialised == pytest.approx(kept)
+        materialized = materialized_bytes(SMALL, adapters, precision=Precision.BF16, checkpointing=checkpointing)
+        assert materialized == pytest.approx(kept)
 
 
 @pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.FSDP2, Strategy.ZERO2, Strategy.ZERO3])

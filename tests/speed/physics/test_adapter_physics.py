@@ -56,7 +56,7 @@ def test_kinds_that_materialize_a_weight_multiply_by_it_and_move_it(
     """They add products of 2 x 1,024 tokens x 5,242,880 weights at 312 TFLOPS, and 30 bytes a weight at 1,555 GB/s."""
     beside = BESIDE_QUERY_AND_DOWN | {"adapted_weights": 1024.0 * 1024 + 4096 * 1024, "recompute": recompute}
     constants = PRIORS | {"form_bytes": 30.0}
-    costs = ("materialised", "dense", "dense_trained")
+    costs = ("materialized", "dense", "dense_trained")
     lora, other = (
         adapter_seconds(constants, **beside, **dict(zip(costs, cost, strict=True))) for cost in ((0.0, 0.0, 0.0), kind)
     )

@@ -51,7 +51,7 @@ ROW = {
 def test_a_plan_and_a_table_describe_one_training_alike(
     catalog: Catalog, training: dict[str, Any], said: dict[str, str]
 ) -> None:
-    found = predicted(catalog, training).asked
+    found = predicted(catalog, training).query
     assert found is not None
     row = Measurement.model_validate(ROW | said | {"framework": name_and_kernels(training["framework"])[0]})
     published = observe(row, bundled_catalog().accelerators, accelerator_aliases())
@@ -80,7 +80,7 @@ def test_a_plan_and_a_table_describe_one_training_alike(
 def test_our_benchmark_casts_weights_under_ddp(
     catalog: Catalog, training: dict[str, Any], option: dict[str, Any], cast: float
 ) -> None:
-    found = predicted(catalog, training, option=ONE_H100 | option).asked
+    found = predicted(catalog, training, option=ONE_H100 | option).query
     assert found is not None
     assert found.observation.config["autocast"] == cast
 

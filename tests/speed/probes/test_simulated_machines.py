@@ -51,8 +51,8 @@ def config(workload: str) -> dict[str, float]:
     job, candidate = asked(catalog(), {"offer": OFFER, "strategy": "ddp"}, workload={"ref": workload})
     answer = predict(job, candidate, catalog())
     assert isinstance(answer, Prediction)
-    assert answer.asked is not None
-    return answer.asked.observation.config
+    assert answer.query is not None
+    return answer.query.observation.config
 
 
 def places(simulated: SimulatedMachine, rows: list[Observation]) -> tuple[UpdatePoints, np.ndarray]:

@@ -164,8 +164,8 @@ def test_a_large_network_is_divided_to_generate(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("training", "says"),
     [
-        pytest.param({"generation": {"devices": 8}}, "leave no whole group that trains", id="no device trains"),
-        pytest.param({"generation": {"tensor": 3}}, "do not divide into copies over 3", id="odd copies"),
+        pytest.param({"generation": {"devices": 8}}, "the rest cannot be divided evenly", id="no device trains"),
+        pytest.param({"generation": {"tensor": 3}}, "do not divide into copies of 3", id="odd copies"),
     ],
 )
 def test_devices_that_do_not_divide(catalog: Catalog, training: dict[str, Any], says: str) -> None:

@@ -71,7 +71,7 @@ def _record(cluster: str, *, refresh: bool) -> JsonObject | None:
 def _told(record: Any) -> JsonObject:
     handle = record["handle"]
     resources = getattr(handle, "launched_resources", None)
-    told: JsonObject = {
+    report: JsonObject = {
         "name": record["name"],
         "status": record["status"].value,
         "launched_at": record["launched_at"],
@@ -84,7 +84,7 @@ def _told(record: Any) -> JsonObject:
     }
     if resources is not None and record["cluster_ever_up"]:
         accelerator, count = next(iter((resources.accelerators or {}).items()), (None, None))
-        told["launched"] = {
+        report["launched"] = {
             "instance_type": resources.instance_type,
             "accelerator": accelerator,
             "accelerators_per_node": None if count is None else int(count),
@@ -93,7 +93,7 @@ def _told(record: Any) -> JsonObject:
             "spot": resources.use_spot,
             "usd_per_node_hour": _price(resources),
         }
-    return told
+    return report
 
 
 def _price(resources: Any) -> float | None:
