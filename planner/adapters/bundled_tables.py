@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from planner.adapters.bundled_files import bundled_once
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.hardware.machines import MatmulCeiling, Upgrade
@@ -18,15 +19,10 @@ def read_image_networks() -> dict[str, ImageNetwork]:
     return by_name(read_rows(ImageNetwork, catalogs_dir() / "image_networks.csv"))
 
 
-def read_known_networks(root: Path) -> list[KnownNetwork]:
-    """Return the rows of `networks.csv` under a catalog's folder; none if there is no such file."""
-    path = root / "networks.csv"
-    return read_rows(KnownNetwork, path) if path.is_file() else []
-
-
-def known_presets(root: Path) -> list[Preset]:
-    """Return the known networks as workloads."""
-    return [row.preset() for row in read_known_networks(root)]
+@bundled_once
+def known_presets(path: Path) -> list[Preset]:
+    """Return the known networks of a table as workloads."""
+    return [row.preset() for row in read_rows(KnownNetwork, path)]
 
 
 def read_matmul_ceilings() -> list[MatmulCeiling]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from planner import clock
+from planner.adapters.bundled_files import bundled_once
 from planner.adapters.bundled_tables import known_presets
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model, read_own_model, read_text
@@ -66,7 +67,8 @@ def load_catalog(workspace: Path | None = None, *, wanted: PriceFilter = EVERYTH
     nodes, prices = _layered(Node, roots, "nodes.csv"), _prices(root / "prices")
     bundled_sites, own_sites = (_layered_files(Site, layers, "sites") for layers in (roots[:1], roots[1:]))
     sites = bundled_sites | own_sites
-    presets = known_presets(root)
+    networks = root / "networks.csv"
+    presets = known_presets(networks) if networks.is_file() else []
     presets += [
         read_model(Preset, path, fix=WORKLOAD_FIX) for layer in roots for path in _yaml_files(layer / "workloads")
     ]
@@ -182,6 +184,7 @@ def _services(layer: Path) -> list[ServiceRate]:
     return read_rows(ServiceRate, path) if exists_in_workspace(path) else []
 
 
+@bundled_once
 def read_run(path: Path) -> RunRecord:
     """Read one RunRecord."""
     text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES)

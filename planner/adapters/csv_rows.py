@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
 
+from planner.adapters.bundled_files import bundled_once
 from planner.adapters.documents import RECORD_LIMIT_BYTES, read_text
 from planner.adapters.user_text import table_without_secrets
 from planner.adapters.workspace import catalogs_dir
@@ -22,6 +23,7 @@ GROUPED = re.compile(r"[0-9]_[0-9]")
 """Digits grouped like `1_000`: a number to Python and pydantic, text to spreadsheets and other languages."""
 
 
+@bundled_once
 def read_rows(model: type[Row], path: Path) -> list[Row]:
     """Read a CSV file whose header is the model's fields, in their order. An empty cell is null.
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from planner.adapters.bundled_files import bundled_once
 from planner.adapters.files import check_readable, note_input
 from planner.adapters.mapping_text import Json, line_of, parse_mapping
 from planner.adapters.user_text import without_secrets
@@ -114,6 +115,7 @@ def check_version(data: Json, *, where: str) -> None:
         )
 
 
+@bundled_once
 def read_model(model: type[Model], path: Path, *, fix: str = "") -> Model:
     """Read, parse and validate one file of the catalog."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from planner.adapters.bundled_files import bundled_once
 from planner.adapters.csv_rows import csv_errors, read_table, refuse_grouped, wrong_cell
 from planner.adapters.documents import parse_model, read_model, read_text
 from planner.adapters.mapping_text import parse_mapping
@@ -37,6 +38,15 @@ def read_measurements(path: Path, unreadable: list[InputError] | None = None) ->
     A wrong cell is an error. If a list for `unreadable` rows is given, the error is added to it and the other rows are
     read.
     """
+    return _all_rows(path) if unreadable is None else _readable_rows(path, unreadable)
+
+
+@bundled_once
+def _all_rows(path: Path) -> list[Measurement]:
+    return _readable_rows(path, None)
+
+
+def _readable_rows(path: Path, unreadable: list[InputError] | None) -> list[Measurement]:
     text = read_table(path, limit_bytes=TABLE_LIMIT_BYTES, fix="Give a CSV file of measurements.")
     with csv_errors(path, reader := csv.DictReader(io.StringIO(text))):
         return _rows(path, reader, unreadable)
@@ -109,7 +119,11 @@ def evidence_files(workspace: Path | None = None) -> list[Path]:
 
 def read_calibration(path: Path | None = None) -> Calibration:
     """Read the calibration that ships with the product, or another one."""
-    file = path or catalogs_dir() / FOLDER / CALIBRATION
+    return _calibration_of(path or catalogs_dir() / FOLDER / CALIBRATION)
+
+
+@bundled_once
+def _calibration_of(file: Path) -> Calibration:
     fix = "Make it anew with: make calibrate"
     text = read_text(file, limit_bytes=TABLE_LIMIT_BYTES, fix=fix)
     return parse_model(Calibration, parse_mapping(text, where=str(file), fix=fix), where=str(file), text=text, fix=fix)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from planner.adapters.bundled_files import bundled_once
 from planner.adapters.csv_rows import GROUPED, csv_errors, read_table, refuse_grouped
 from planner.adapters.documents import read_text
 from planner.cost.cloud.price_level import Bands, implausible
@@ -61,6 +62,7 @@ OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
 AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
 
 
+@bundled_once
 def read_prices(path: Path) -> list[Price]:
     """Read one bundled price file."""
     text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import sys
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a Korean name must not stop an answer, as on stderr
+    gc.set_threshold(20_000, 20, 20)  # a command keeps most of what it makes: collecting often finds little
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from planner import clock
+from planner.adapters.files import refuse_input
 from planner.cli.output import HomeOption, ScreenOptions, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
@@ -181,9 +182,12 @@ def report(
         reports.check_ending(out)
     words, more = Words(lang), asked_columns(columns)
     if locked:
-        made = reports.locked_report(question.plan, _locked_answer(question), words, plan_words=question.words)
+        frozen = _locked_answer(question)
+        _refuse_input(out)
+        made = reports.locked_report(question.plan, frozen, words, plan_words=question.words)
     else:
         plan, today, assumed = question.read()
+        _refuse_input(out)
         made = reports.report_of(plan, question.catalog(plan), words, today=today, plan_words=question.words)
         answer_ids.keep(made.document, today=today, plan=plan, plan_words=question.words, assumed=assumed)
     made = replace(made, more=more)
@@ -193,6 +197,12 @@ def report(
         print(as_markdown(made))
         return
     say(f"Wrote {reports.write_report(made, out, unfolded=appendix)}.")
+
+
+def _refuse_input(out: Path | None) -> None:
+    """Refuse to write a report over its plan or lock as soon as that is read: the advice takes seconds."""
+    if out is not None:
+        refuse_input(out)
 
 
 def print_answer(document: OptionsDocument, output: AnswerOptions, *, plan_words: str | None) -> None:

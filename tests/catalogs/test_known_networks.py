@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.adapters.bundled_tables import read_known_networks
+from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NotFoundError
 from planner.model.network.known_network import KnownNetwork
@@ -16,7 +16,7 @@ from planner.network.flops import parameters
 from tests.bundled import bundled_catalog
 from tests.every_row import every
 
-ROWS = [(row.id, row) for row in read_known_networks(catalogs_dir())]
+ROWS = [(row.id, row) for row in read_rows(KnownNetwork, catalogs_dir() / "networks.csv")]
 CATALOG = bundled_catalog()
 EXACT = 0.01
 """Share by which a count may be off: what `planner/adapters/model_config/text_families.py` leaves out."""

@@ -16,7 +16,7 @@ from planner.adapters.stored_prices.price_filter import PriceFilter
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
 from planner.model.catalog import Catalog
-from planner.use_cases import catalogs
+from planner.use_cases import catalogs, reports
 from tests.bundled import owned_catalog, share
 from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
@@ -135,6 +135,25 @@ def write() -> Callable[[str, str], Path]:
         return path
 
     return write
+
+
+KNOWN_REPORTS: dict[tuple[object, ...], Any] = {}
+"""Reports by plan, language and file name, for tests without a workspace."""
+
+
+@pytest.fixture
+def reports_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Compute the same report once a process, for tests of how it is written. The plan lies in the current folder."""
+    report_of = reports.report_of
+
+    def once(plan: Any, catalog: Catalog, words: Any, *, today: Any, plan_words: str) -> Any:
+        key = (plan.model_dump_json(), words.language, today, plan_words)
+        if key not in KNOWN_REPORTS:
+            KNOWN_REPORTS[key] = report_of(plan, catalog, words, today=today, plan_words=plan_words)
+        return KNOWN_REPORTS[key]
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reports, "report_of", once)
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ CHROMIUM = next((path for name in pdf_printer.BROWSERS if (path := shutil.which(
 
 
 @pytest.fixture
-def two(changed) -> Path:
-    """Two options of an example: what is written is soon computed."""
-    return changed("campaign_mix", only=[0, 2])
+def two(reports_once, changed) -> Path:
+    """Return a plan of two options of an example, whose report is computed once for all tests."""
+    return Path(changed("campaign_mix", only=[0, 2]).name)
 
 
 @pytest.mark.parametrize(

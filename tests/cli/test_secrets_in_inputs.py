@@ -40,13 +40,14 @@ def holding(folder: Path, *but: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "csv", "json", "xlsx"])
-def test_a_report_has_it_hidden(planner, plan, tmp_path, ending):
+def test_a_report_has_it_hidden(planner, plan, reports_once, tmp_path, ending):
+    plan = Path(plan.name)
     out = tmp_path / f"report.{ending}"
     answer = planner("report", plan, "--out", out)
     assert answer.code == 0
     assert f"Warning: {plan}: {WARNING} (name)" in answer.err
     assert PARTS[1] not in answer.out + answer.err
-    assert holding(tmp_path, plan) == []
+    assert holding(tmp_path, tmp_path / plan) == []
     if ending != "csv":
         assert b"hidden" in bytes_of(out)
 

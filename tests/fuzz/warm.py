@@ -1,4 +1,4 @@
-"""The command line with all that it imports, and with what ships with the product read once."""
+"""The command line with all that it imports, and with what ships with the product described once."""
 
 from __future__ import annotations
 
@@ -10,35 +10,31 @@ from typing import Any
 
 import pytest
 
-from planner.adapters import bundled_tables, catalog, evidence
+from planner.adapters import evidence
 from planner.adapters.evidence import evidence_files
-from planner.adapters.workspace import catalogs_dir
 from planner.cli.main import run
-from planner.use_cases import catalogs
 from planner.use_cases.published import evidence as measurements
 from tests.fuzz.readers import readers
 from tests.fuzz.trial import Trial
 
 
-def warm(scratch: Path) -> list[str]:
+def warm(scratch: Path, *, every_command: bool = True) -> list[str]:
     """Give each command a good file in this process, so that children find all imported, and what ships read.
 
-    Returns the commands that refused one.
+    Without `every_command`, a file is given to its first command, and to others whose verb has not run yet. Returns the
+    commands that refused one.
     """
-    bundled = catalogs_dir()
-    for module, names in (
-        (catalog, ("read_rows", "read_model", "read_prices", "read_run", "read_calibration", "known_presets")),
-        *((bundled_tables, ("read_rows",)), (evidence, ("read_calibration",))),
-        *((measurements, ("read_measurements", "read_image_networks")), (catalogs, ("accelerator_aliases",))),
-    ):
-        for name in names:
-            setattr(module, name, _kept(getattr(module, name), bundled))
     measurements.observations_of = _of_bundled_once(measurements.observations_of)
-    refused = []
+    refused: list[str] = []
+    verbs: set[str] = set()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLANNER_HOME", "home")
         for position, reader in enumerate(readers()):
             for number, command in enumerate(reader.commands):
+                verb = command.split()[0]
+                if not every_command and verb in verbs and (number > 0 or reader.form == "typed"):
+                    continue
+                verbs.add(verb)
                 folder = scratch / f"{position}-{number}"
                 folder.mkdir()
                 good = reader.goods[0]
@@ -51,22 +47,6 @@ def warm(scratch: Path) -> list[str]:
                 if code not in (0, 3) and reader.form != "typed":
                     refused.append(f"{reader.name}: planner {' '.join(words)}: {said.getvalue()}")
     return refused
-
-
-def _kept(read: Callable[..., Any], bundled: Path) -> Callable[..., Any]:
-    known: dict[str, Any] = {}
-
-    def call(*arguments: Any, **options: Any) -> Any:
-        paths = [argument for argument in arguments if isinstance(argument, Path)]
-        if any(not path.is_relative_to(bundled) for path in paths) or "bundled" in options:
-            return read(*arguments, **options)
-        key = repr((arguments, options))
-        if key not in known:
-            known[key] = read(*arguments, **options)
-        value = known[key]
-        return list(value) if isinstance(value, list) else value
-
-    return call
 
 
 def _of_bundled_once(observe: Callable[..., Any]) -> Callable[..., Any]:

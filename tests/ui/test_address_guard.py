@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from planner.errors import InputError
 from planner.ui.address_guard import AddressGuard, origin_of, public_origins, refusal
 from planner.ui.launch import OPTIONS, PAGES, command
 from scripts.served_app import ROOT, served
+from tests.ui.conftest import by_planner
 
 PORT = 8501
 PROXY = ("https://plans.example.org", "http://gateway:8080")
@@ -201,25 +201,6 @@ def opened(port: int, **headers: str) -> int:
         "Sec_WebSocket_Key": "dGhlIHNhbXBsZSBub25jZQ==",
     }
     return asked(port, "GET /_stcore/stream HTTP/1.1", **handshake, **headers)
-
-
-def by_planner(port: int) -> list[str]:
-    return [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)]
-
-
-def by_streamlit(port: int) -> list[str]:
-    """Serve the app as a user starts it. The configuration beside the script has the other options."""
-    script = str(ROOT / "streamlit_app.py")
-    return [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}"]
-
-
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(by_planner, id="planner ui"), pytest.param(by_streamlit, id="streamlit run")],
-)
-def port(request, tmp_path_factory):
-    with served(request.param, tmp_path_factory.mktemp("app")) as port:
-        yield port
 
 
 UPLOAD = "PUT /_stcore/upload_file/session/file HTTP/1.1"

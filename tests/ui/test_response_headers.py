@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from planner.ui.address_guard import ResponseHeaders
-from scripts.served_app import ROOT, served
 
 WANTED = {
     "content-security-policy": "frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
-STARTS = {
-    "planner ui": lambda port: [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)],
-    "streamlit run": lambda port: [
-        *(sys.executable, "-m", "streamlit", "run", str(ROOT / "streamlit_app.py"), f"--server.port={port}")
-    ],
-}
-
-
-@pytest.fixture(scope="module", params=list(STARTS.values()), ids=list(STARTS))
-def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with served(request.param, tmp_path_factory.mktemp("app")) as port:
-        yield port
 
 
 def answer(port: int, path: str, *, method: str = "GET", host: str = "localhost") -> tuple[int, list[tuple[str, str]]]:

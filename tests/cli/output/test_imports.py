@@ -68,7 +68,7 @@ def ours(modules: Set[str]) -> set[str]:
         pytest.param(["doctor", "--json"], id="doctor --json"),
         pytest.param(["schema", "plan"], id="schema"),
         pytest.param(["launch", "gpt-305m", "--on", "aws/p4d.24xlarge", "--dry-run", "--json"], id="launch --dry-run"),
-        pytest.param(["task", "gpt-305m", "--on", "lambda/gpu_8x_h100_sxm5"], id="task"),
+        pytest.param(["task", "gpt-305m", "--on", "aws/p4d.24xlarge"], id="task"),
         pytest.param(["launches", "list", "--json"], id="launches list"),
         pytest.param(["--help"], id="help"),
     ],

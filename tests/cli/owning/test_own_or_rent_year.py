@@ -293,8 +293,10 @@ class TestMoneyOfAYear:
 
 
 class TestTheScreen:
-    EXAMPLES = ("own_8xh200", "station_own_or_rent", "dgx_station_v100", "p5e_vs_a100", "qlora_llama3_8b",
-                "rtx3090_cluster", "local_pc")  # fmt: skip
+    EXAMPLES = ("own_8xh200", "station_own_or_rent", "local_pc", *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("dgx_station_v100", "p5e_vs_a100", "qlora_llama3_8b", "rtx3090_cluster")
+    ))  # fmt: skip
 
     @pytest.mark.parametrize("name", EXAMPLES)
     def test_an_answer_is_30_lines_of_100_columns_and_as_narrow_as_the_screen(

@@ -145,7 +145,7 @@ class TestCurrency:
 
     def test_a_recommendation_has_the_same_amounts_of_money_as_the_comparison(self, planner, changed):
         """Amounts hold the error of the rate, which dollars at today's rate do not."""
-        plan = changed("dgx_station_v100", {"currency": WON})
+        plan = changed("dgx_station_v100", {"currency": WON}, only=[0, 2, 4, 6, 9])
         options = planner("compare", plan, "--json").document["options"]
         compared = {option["id"]: option["local_confident"] for option in options}
         others = planner("recommend", plan, "--json").document["alternatives"]

@@ -105,7 +105,7 @@ def test_a_named_framework_takes_the_way_that_strategies_finds(planner, plan_of,
 
 
 @pytest.mark.parametrize("training", [{}, {"strategy": "fsdp2"}, {"framework": "Megatron-LM"}], ids=str)
-@pytest.mark.parametrize("nodes", [1, 2, 4])
+@pytest.mark.parametrize("nodes", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("workload", [{"ref": "mixtral-8x7b", "seq_len": 4096}, LLAMA_8B], ids=["mixture", "dense"])
 def test_more_memory_never_makes_it_slower(planner, plan_of, workload, nodes, training) -> None:
     """An H200 is an H100 with 141 GB at 4.8 TB/s in place of 80 GB at 3.35; both have NVSwitch and 3,200 Gbit/s."""

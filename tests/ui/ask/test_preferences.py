@@ -61,7 +61,7 @@ def ask_page() -> None:
     ("language", "learns", "answer"),
     [
         pytest.param("en", "Learns from", "Tokens of an answer", id="English"),
-        pytest.param("ko", "학습 자료", "답변의 토큰 수", id="Korean"),
+        pytest.param("ko", "학습 자료", "답변의 토큰 수", id="Korean", marks=pytest.mark.slow),
     ],
 )
 def test_the_page_asks_for_answers_only_where_they_are_compared(language: str, learns: str, answer: str) -> None:
