@@ -244,7 +244,7 @@ def test_a_lease_by_the_month_is_taken_for_one_set_if_that_needs_fewer_months():
 
 
 def test_a_mix_uses_the_credits_of_two_providers_together():
-    """1,000 USD of each last to 12-05 and pay 10 runs in 100 h. The other 4 cost 90 USD each where they are cheapest."""
+    """1,000 USD of each last to 12-05 and pay 10 runs in 100 h. The other 4 cost 90 USD each on the third."""
     options = [
         P4D | {"usd_per_hour": 10.0},
         {"offer": "runpod/8x-h100-sxm", "usd_per_hour": 10.0},
@@ -256,7 +256,11 @@ def test_a_mix_uses_the_credits_of_two_providers_together():
     ]
     catalog = bundled_catalog().model_copy(update={"credits": tuple(credits)})
     placed = plans.campaign(plan_of(options, runs=24, deadline="2026-12-31", at_once=1), catalog, today=TODAY)
-    assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {"aws": 10, "runpod": 10, "lambda": 4}
+    assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {
+        "aws": 10,
+        "runpod": 10,
+        "lambda": 4,
+    }
     assert placed.usd_confident == pytest.approx(360, abs=0.01)
 
 
