@@ -73,14 +73,14 @@ def test_the_front_begins_with_the_cheapest_and_ends_with_the_fastest(planner: P
     [
         pytest.param({"campaign.start": "2026-10-01", "campaign.deadline": "2026-10-03"}, "deadline", id="past"),
         pytest.param({"campaign.deadline": "2026-12-01", "campaign.at_once": 1}, "deadline", id="24 h are too few"),
-        pytest.param({"campaign.budget_usd": 1000.0}, "deadline budget", id="1,000 USD are too few"),
+        pytest.param({"campaign.budget_usd": 1000.0}, "budget deadline", id="1,000 USD are too few"),
     ],
 )
 def test_nothing_fits(planner: Planner, changed: Changed, change: dict[str, Any], binding: str) -> None:
     answer = planner("campaign", changed(NAME, change), "--json")
     assert answer.code == 3
     assert answer.document["feasible"] is False
-    assert answer.document["binding_limits"] == binding.split()
+    assert sorted(answer.document["binding_limits"]) == binding.split()  # in the order of the nearest plans
 
 
 def test_a_quota_of_nothing(planner: Planner, changed: Changed) -> None:

@@ -272,6 +272,7 @@ class TestCampaign:
     def test_twice_the_runs_take_and_cost_twice(self, name):
         plan = plan_of(name)
         runs = plan.setdefault("campaign", {}).get("runs", 1)
+        plan["campaign"].setdefault("at_once", 1)
         before = answer(plan)
         plan["campaign"]["runs"] = runs * 2
         assert_moved(before, answer(plan), times(2, OF_THE_CAMPAIGN))

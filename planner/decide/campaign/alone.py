@@ -57,13 +57,13 @@ def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
 def twice_at_once(
     estimated: EstimatedOption, option: CampaignOption, alone: Alone, catalog: Catalog, *, today: date
 ) -> CampaignOption | None:
-    """Return the campaign on a rented option with twice as many trainings at once.
+    """Return the campaign on a rented or used option with twice as many trainings at once.
 
     None if there may not be that many, or if it does not end on an earlier day or costs over 2 % more at the
     confidence.
     """
     limits, sets = alone.limits, min(2 * option.at_once, alone.limits.runs)
-    if option.hold is not Hold.RENT or sets <= option.at_once or not may_vary(estimated, limits):
+    if option.hold not in (Hold.RENT, Hold.USE) or sets <= option.at_once or not may_vary(estimated, limits):
         return None
     if sets > most_at_once(estimated, option, limits):
         return None

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, LaneRuns, Placement
 from planner.decide.campaign.chances import reaches
@@ -30,6 +30,9 @@ from planner.model.plan.campaign_limits import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
+
+AS_LATE = timedelta(minutes=1)
+"""Time within which two plans end together."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def _plan(
             lanes_by_option[number].append(Lane(calendar.moment(bin_.opens), closes, runs, end, counted, usable))
     spent = option_usd(instance, solution.placed)
     placements = tuple(
-        _placement(candidate, tuple(lanes), spent[number], limits.confidence)
+        _placement(candidate, tuple(lanes), spent[number], limits.confidence, calendar)
         for number, candidate, lanes in at_shared_commitments(question, lanes_by_option)
     )
     usd = sum_of([Interval(each.usd.value, each.usd.low, each.usd.high) for each in placements])
@@ -208,7 +211,9 @@ def _hours(question: PlacementQuestion, solution: Solution, options: Sequence[in
     return derived(Interval.exact(solution.hours), Unit.HOURS, *parts, source="until the end of the last run")
 
 
-def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float, confidence: float) -> Placement:
+def _placement(
+    candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: float, confidence: float, calendar: Calendar
+) -> Placement:
     """Return the runs of an option, given the solver's cost."""
     option, cost = candidate.alone, placed_cost(candidate, lanes, usd, confidence=confidence)
     opens, ends = sorted(lane.opens for lane in lanes), sorted(lane.end for lane in lanes)
@@ -233,7 +238,7 @@ def _placement(candidate: PlacementCandidate, lanes: tuple[Lane, ...], usd: floa
         price_refreshed=option.price_refreshed,
         causes=option.error_causes,
         price_cause=price_cause(option),
-        between=_between(candidate, lanes),
+        between=_between(candidate, lanes, calendar),
     )
 
 
@@ -243,8 +248,15 @@ def _name(candidate: PlacementCandidate, at_once: int) -> str:
     return bare if at_once < 2 else with_at_once(bare, at_once)
 
 
-def _between(candidate: PlacementCandidate, lanes: tuple[Lane, ...]) -> BetweenTurns | None:
-    """Return when the machines are free of others' turns; None unless the option does all runs and they are equal."""
-    between = candidate.alone.between_turns
-    whole = between is not None and sum(lane.count for lane in lanes) == between.runs
-    return between if whole and len({runs.work for lane in lanes for runs in lane.runs}) == 1 else None
+def _between(candidate: PlacementCandidate, lanes: tuple[Lane, ...], calendar: Calendar) -> BetweenTurns | None:
+    """Return when the machines are free of others' turns, if the plan does what the option's row does; else None.
+
+    The row deals its equal runs, which are all runs of the campaign, to the gaps in which they end first. A plan that
+    likely ends later deals them differently.
+    """
+    row, between = candidate.alone, candidate.alone.between_turns
+    if between is None or row.campaign_hours is None or sum(lane.count for lane in lanes) != between.runs:
+        return None
+    row_end = calendar.moment(row.wait_hours + row.campaign_hours.value) + AS_LATE
+    is_equal = len({runs.work for lane in lanes for runs in lane.runs}) == 1
+    return between if is_equal and max(lane.end for lane in lanes) <= row_end else None

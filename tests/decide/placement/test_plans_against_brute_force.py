@@ -24,16 +24,24 @@ def middle_hours(found: CampaignDocument) -> float:
     return (max(ends) - START).total_seconds() / 3600
 
 
-@pytest.mark.parametrize("draws", [40, pytest.param(200, marks=pytest.mark.slow)])
-def test_no_placement_is_better(draws):
-    settings(max_examples=draws, deadline=None)(check_that_no_placement_is_better)()
-
-
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32))
 @example(seed=1_066_422_231)
 @example(seed=22125)  # turns of others split the time into two windows
+@example(seed=70193)  # one set between turns has to do what the row does on two
 @example(seed=938)  # by time, on machines of a term whose quota holds four
-def check_that_no_placement_is_better(seed):
+def test_no_placement_is_better(seed):
+    no_placement_is_better(seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_no_placement_of_many_is_better(seed):
+    no_placement_is_better(seed)
+
+
+def no_placement_is_better(seed: int) -> None:
     asked = drawn(seed)
     expected = best(asked)
     plan = Plan.model_validate(plan_of(asked))

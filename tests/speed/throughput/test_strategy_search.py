@@ -273,7 +273,7 @@ def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> N
         guess = OF_TEXT.estimate(*asked, **rest)
         return guess._replace(cautious=1 / guess.tokens_per_s_per_gpu)
 
-    monkeypatch.setattr(strategy_search, "estimate_text", least_sure_first)
+    monkeypatch.setattr(strategy_search, "OF_TEXT", replace(OF_TEXT, estimate=least_sure_first))
     ways = search(question(), load_once().calibration)
     rates = [config.samples_per_s for config in ways]
     assert rates == sorted(rates)
