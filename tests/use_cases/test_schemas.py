@@ -30,7 +30,7 @@ def test_every_property_has_a_description(name: str) -> None:
 
 def test_a_property_is_described_by_the_docstring_of_its_field() -> None:
     window = objects_of("plan")["RentalWindow"]["properties"]
-    assert window["start"]["description"] == "Begin of the period, with its time zone."
+    assert window["start"]["description"] == "Start of the period, with its time zone."
 
 
 def test_fields_of_the_base_class_are_described_too() -> None:

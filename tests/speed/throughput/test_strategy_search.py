@@ -267,13 +267,13 @@ def test_a_framework_gets_only_configurations_that_it_supports(
 
 def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cautious rate that inverts the estimates inverts the order, so neither rate nor range decides it."""
-    usual = search(question(), load_once().calibration)
+    usual, estimate = search(question(), load_once().calibration), OF_TEXT.estimate
 
-    def least_sure_first(*asked, **rest):
-        guess = OF_TEXT.estimate(*asked, **rest)
+    def least_sure_first(_, *inputs, **rest):
+        guess = estimate(*inputs, **rest)
         return guess._replace(cautious=1 / guess.tokens_per_s_per_gpu)
 
-    monkeypatch.setattr(strategy_search, "OF_TEXT", replace(OF_TEXT, estimate=least_sure_first))
+    monkeypatch.setattr(type(OF_TEXT), "estimate", least_sure_first)
     ways = search(question(), load_once().calibration)
     rates = [config.samples_per_s for config in ways]
     assert rates == sorted(rates)
