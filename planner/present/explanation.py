@@ -106,7 +106,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     ]  # fmt: skip
     left = len(option.constants) - len(shown)
     more = f", {left} weaker ones left out" if left else ""
-    yield from _block(f"The constants that move it most{more} (planner/speed/physics/*parameters.py)", rows)
+    yield from _block(f"The constants that move it most{more} (planner/speed/physics/parameters.csv)", rows)
     for effect in option.effects:
         known = "no evidence of it, so no effect"
         if effect.step_factor is not None:
