@@ -28,7 +28,7 @@ from planner.decide.recommend.mix import mixes_of, with_mix
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
-from planner.decide.recommend.sooner_mix import RejectedMix, sooner_mix_note
+from planner.decide.recommend.sooner_mix import RejectedMix, sooner_mix_note, uneven_note
 from planner.decide.recommend.wording import name_of
 from planner.duration.calendar import Calendar
 from planner.model.answer.campaign import SimulatedCampaign
@@ -99,6 +99,7 @@ def recommend(
         alternatives=alternatives(document),
         notes=(
             *(sooner_notes(document.recommended, alone, catalog, today=today) if chosen_mix is None else ()),
+            *filter(None, [uneven_note(mixes.uneven, Phrases(limits, plan.currency))]),
             *_notes(case, options, by_id.get(document.recommended or ""), mixes.rejected, near.note),
         ),
     )

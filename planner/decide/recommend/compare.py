@@ -19,7 +19,7 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked
 from planner.decide.recommend.row_notes import block_note, is_sold_as_block, rule_notes, term_note, waiting_note
 from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
-from planner.decide.recommend.sooner_mix import sooner_mix_note
+from planner.decide.recommend.sooner_mix import sooner_mix_note, uneven_note
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
@@ -83,9 +83,10 @@ def compare(
     alike = [recommended] if recommended is not None else []
     parts = alike if mix is None else [option for option in order if option.id in mix.options]
     sooner = sooner_mix_note(None if mixes is None else mixes.rejected, alone, phrases)
+    uneven = uneven_note(None if mixes is None else mixes.uneven, phrases)
     notes = (
         *quote_notes(parts, start=limits.start),
-        *filter(None, [sooner]),
+        *filter(None, [sooner, uneven]),
         *_instead(recommended if takes_part else None, second, phrases),
         *surer_than(alone, order, limits, today=today),
         *rule_notes(alone, order, phrases),

@@ -45,6 +45,8 @@ class Mixes(NamedTuple):
     """The mix that keeps the deadline for the least if nothing keeps the budget (`mix_beyond_budget`)."""
     rejected: RejectedMix | None
     """A mix that is better than every option alone, but not by enough."""
+    uneven: Chosen | None = None
+    """A plan on one option that keeps the limits, which no row does, by unlike numbers of trainings on its sets."""
 
     @property
     def recommended(self) -> Chosen | None:
@@ -54,10 +56,13 @@ class Mixes(NamedTuple):
 
 def mixes_of(plan: Plan, alone: Alone, catalog: Catalog, *, today: date) -> Mixes:
     """Return the mixes that the answer to a plan names, from one search."""
-    found = _found_mix(alone, catalog, today=today)
+    plan_found = _found_plan(alone, catalog, today=today)
+    found = _if_mix(plan_found)
     best = _beating(found, alone, today=today)
     if best is not None:
         return Mixes(best, None, None)
+    if found is None and plan_found is not None and plan_found.kept and not any(map(is_feasible, alone.options)):
+        return Mixes(None, None, None, plan_found)
     beyond, rejected = mix_beyond_budget(plan, alone, catalog, today=today), None
     if found is not None and found.kept and _is_better(found, alone, today=today):
         why = _why_not(found, alone, today=today)
@@ -73,15 +78,18 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     option and cost 5 % less. Without a deadline it must not be over five times slower. If neither an option nor a mix
     keeps the limits, it is the mix with the best chance, if that is at least even and 5 % above that of every option.
     """
-    return _beating(_found_mix(alone, catalog, today=today), alone, today=today)
+    return _beating(_if_mix(_found_plan(alone, catalog, today=today)), alone, today=today)
 
 
-def _found_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
-    """Return the best plan that the solver finds if it is a mix; None if it is not, or if no mix can be better."""
+def _found_plan(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
+    """Return the best plan that the solver finds; None if it finds none, or if no mix can be better."""
     if not may_mix(alone):
         return None
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
-    chosen = surest_plan(alone, catalog, objective, today=today, effort=Effort(EFFORT))
+    return surest_plan(alone, catalog, objective, today=today, effort=Effort(EFFORT))
+
+
+def _if_mix(chosen: Chosen | None) -> Chosen | None:
     return chosen if chosen is not None and len(chosen.plan.placements) > 1 else None
 
 

@@ -27,6 +27,17 @@ class RejectedMix(NamedTuple):
     """Reason why it is not recommended."""
 
 
+def uneven_note(plan: Chosen | None, phrases: Phrases) -> str | None:
+    """Return what a plan on one option does that keeps the limits, which its row does not; None without one."""
+    if plan is None:
+        return None
+    usd = nothing_to_pay(plan, bill=plan.plan.usd) or f"at most {phrases.most(plan)}"
+    return (
+        f"planner campaign keeps the limits with unlike numbers of trainings on the sets of "
+        f"{plan.plan.placements[0].name}: done by {plan.done_by_confident}, {usd}"
+    )
+
+
 def sooner_mix_note(rejected: RejectedMix | None, recommended: CampaignOption | None, phrases: Phrases) -> str | None:
     """Return what a rejected mix would do, and why it is not recommended.
 

@@ -103,3 +103,17 @@ def test_the_nearest_plan_counts_credits_that_expire_before_an_option_could_do_a
     }  # fmt: skip
     assert answer.nearest_feasible.usd_confident == pytest.approx(1_500)
     assert answer.nearest_feasible.chance_budget == pytest.approx(0, abs=1e-3)
+
+
+def test_compare_names_the_plan_of_one_option_that_keeps_limits_which_its_row_does_not() -> None:
+    """110 and 109 runs need two leases each, 29,220 USD; 146 and 73 need three, 21,915 USD, until 2027-01-30."""
+    dear = {"offer": "runpod/8x-h100-sxm", "usd_per_hour": 30.0}
+    plan = plan_of([LEASE, dear], runs=219, at_once=2, deadline="2027-03-31", budget_usd=23_000)
+    placed = plans.campaign(plan, bundled_catalog(), today=TODAY)
+    assert placed.usd_confident == pytest.approx(3 * TERM_USD, abs=0.01)
+    answer = plans.compare(plan, bundled_catalog(), today=TODAY)
+    assert answer.recommended is None
+    assert answer.notes[0] == (
+        "planner campaign keeps the limits with unlike numbers of trainings on the sets of AWS p4d lease, 8x A100, "
+        "2 at once: done by 2027-01-30, at most 22,000 USD"
+    )
