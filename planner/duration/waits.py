@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 DRAWS = 20_000
+TINY = 1e-300
+"""Load that counts as none, in logarithms."""
 SEED = 26
 
 
@@ -85,12 +87,15 @@ def waits_of_sets(rng: np.random.Generator, asked: Queue, first: Array, sets: in
     """
     import numpy as np
 
+    if sets == 1:
+        return [first]
     hours, servers = asked.job_hours, asked.machines
     if asked.jobs is not None:
         there = np.full(first.shape, min(asked.jobs, servers))
     else:
-        load = servers * (asked.busy or 0.0)
-        weights = np.array([load**count / math.factorial(count) for count in range(servers)])
+        log_load = math.log(max(servers * (asked.busy or 0.0), TINY))
+        logs = np.array([count * log_load - math.lgamma(count + 1) for count in range(servers)])
+        weights = np.exp(logs - logs.max())
         drawn = rng.choice(servers, size=first.shape, p=weights / weights.sum())
         there = np.where(first > 0, servers, drawn)
     waits = [first]

@@ -17,7 +17,7 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import templates_dir
-from planner.decide.campaign.alone import each_alone
+from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
 from planner.decide.options.estimate_plan import (
     Estimated,
@@ -158,13 +158,21 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
         campaign_document(listed, alone), alone, catalog, today=today, objective=wanted,
         preferred=preferred(alone, today=today),
     )  # fmt: skip
-    if document.feasible and len(document.placements) == 1 and document.objective == Objective.COST.value:
+    if document.objective == Objective.COST.value and _is_row(document, alone):
         sooner = sooner_notes(document.placements[0].option, alone, catalog, today=today)
         document = document.model_copy(update={"notes": (*sooner, *document.notes)})
     kind = f"{document.kind} {objective or ''}"
     identity = plan_answer_id(kind, listed, catalog, today=today)
     options = with_exclusions(document.options, Phrases(alone.limits, listed.currency))
     return document.model_copy(update={"answer_id": identity, "options": options})
+
+
+def _is_row(document: CampaignDocument, alone: Alone) -> bool:
+    """Return whether the plan runs on one option, on as many nodes as the option's row."""
+    nodes = {row.id: (row.nodes or 0) * min(row.at_once, alone.limits.runs) for row in alone.options}
+    return document.feasible is True and [(each.option, each.nodes) for each in document.placements] == [
+        (each.option, nodes[each.option]) for each in document.placements[:1]
+    ]
 
 
 def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:

@@ -134,3 +134,11 @@ def test_further_sets_wait_for_further_machines(asked, more):
     for before, after, mean in zip(waits, waits[1:], more, strict=False):
         added = after - before
         assert abs(np.mean(added) - mean) <= 4 * np.std(added) / math.sqrt(added.size)
+
+
+@pytest.mark.parametrize("machines", [200, 10_000])
+def test_large_queues_have_waits(machines):
+    """At half their time taken, machines are free with near certainty: three sets do not wait."""
+    rng, asked = np.random.default_rng(7), Queue(busy=0.5, job_hours=6.0, machines=machines)
+    waits = waits_of_sets(rng, asked, drawn_wait(rng, asked, (100,)), 3)
+    assert np.max(waits) == 0

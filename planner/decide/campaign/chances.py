@@ -91,8 +91,8 @@ def ranking_usd(option: CampaignOption) -> float:
     return max(0.0, option.usd_confident - back) + option.waiting_usd
 
 
-def _drawn_days(option: CampaignOption, outcomes: Outcomes, calendar: Calendar) -> dict[str, date]:
-    """Return the likely days on which an option behind a queue is available and done: by the median of the samples.
+def _drawn_days(option: CampaignOption, outcomes: Outcomes, calendar: Calendar) -> dict[str, date | float]:
+    """Return the likely days and hours in which an option behind a queue is available and done, by the samples' median.
 
     The mean of a long-tailed wait may lie beyond the day at the confidence.
     """
@@ -100,7 +100,7 @@ def _drawn_days(option: CampaignOption, outcomes: Outcomes, calendar: Calendar) 
     done = outcomes.hours_at(MEDIAN)
     end = calendar.last_day(done)
     ready = calendar.moment(max(0.0, done - option.campaign_hours.value)).date()
-    return {"finish": end, "done_by": end, "ready_on": ready}
+    return {"finish": end, "done_by": end, "ready_on": ready, "end_hours": done}
 
 
 def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:

@@ -25,7 +25,7 @@ from planner.model.quantity import Quantity
 MORE = 3
 """Number of smallest counts that keep the deadline which are tried, as one of them may keep the budget too."""
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64)
-"""Numbers of trainings at once of which the best is taken."""
+"""Numbers of trainings at once of which the best is taken, and the largest that is allowed."""
 CLEARLY = 0.02
 """Share by which another number at once must be cheaper, or sooner, to be taken."""
 
@@ -92,7 +92,7 @@ def option_alone(
             best, hurry = sooner, why
     by_time = limits.prefer is Prefer.TIME
     if as_asked.hold is Hold.RENT and (by_time or _cost_depends(estimated, as_asked, limits)):
-        better = _best(at_once, most, best, by_time=by_time)
+        better = _best(at_once, most, best, runs=limits.runs, by_time=by_time)
         if better is not best:
             why = Hurry.TIME if by_time else Hurry.COST
             hurry = hurry or (why if better.at_once > as_asked.at_once else None)
@@ -113,19 +113,28 @@ def _fewest(at_once: Callable[[int], CampaignOption], most: int) -> CampaignOpti
 
 
 def _best(
-    at_once: Callable[[int], CampaignOption], most: int, best: CampaignOption, *, by_time: bool
+    at_once: Callable[[int], CampaignOption], most: int, best: CampaignOption, *, runs: int, by_time: bool
 ) -> CampaignOption:
     """Return the cheapest, or `by_time` the fastest, campaign at the confidence that keeps the limits.
 
     It is `best` if no other is clearly better, and otherwise the one with the fewest trainings at once.
     """
     decides = _hours if by_time else ranking_usd
-    counts = (count for count in COUNTS if count <= most)
-    kept = [option for option in map(at_once, counts) if option.usd_confident is not None and _keeps_all(option)]
+    kept = [
+        option
+        for option in map(at_once, _counts(most, runs))
+        if option.usd_confident is not None and _keeps_all(option)
+    ]
     if best.usd_confident is not None and _keeps_all(best):
         kept = [best, *kept]
     least = min(map(decides, kept), default=0.0)
     return next((option for option in kept if decides(option) * (1 - CLEARLY) <= least), best)
+
+
+def _counts(most: int, runs: int) -> list[int]:
+    """Return the numbers of trainings at once that are tried: of those that take equally many rounds the smallest."""
+    rounds = {math.ceil(runs / min(count, most)) for count in (*COUNTS, most) if most}
+    return sorted(math.ceil(runs / each) for each in rounds)
 
 
 def _hours(option: CampaignOption) -> float:

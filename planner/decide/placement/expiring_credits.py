@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from planner.decide.placement.instance import Instance, Solution
-from planner.decide.placement.question import PlacementQuestion
+from planner.decide.placement.question import LONGEST, PlacementQuestion
 
 
 def ends_of_credits(question: PlacementQuestion) -> Iterator[Mapping[str, float]]:
@@ -16,9 +16,9 @@ def ends_of_credits(question: PlacementQuestion) -> Iterator[Mapping[str, float]
     That is each expiry of one provider alone, and then the first expiry of all of them together.
     """
     expiring = {
-        payer: sorted({credit.hours for credit in question.credits.get(payer, ())})
+        payer: ends
         for payer, counted in (question.instance.credits or {}).items()
-        if not math.isclose(_lasting(question, payer, 0.0), counted)
+        if not math.isclose(_lasting(question, payer, 0.0), counted) and (ends := _expiries(question, payer))
     }
     yield from ({payer: end} for payer, ends in expiring.items() for end in ends)
     if len(expiring) > 1:
@@ -41,6 +41,11 @@ def opened_again(solution: Solution, instance: Instance) -> Solution:
     made, closes = solution.instance, {bin_.origin: bin_.closes for bin_ in instance.bins}
     bins = tuple(replace(bin_, closes=closes[bin_.origin]) for bin_ in made.bins)
     return replace(solution, instance=replace(made, bins=bins, credits=instance.credits))
+
+
+def _expiries(question: PlacementQuestion, payer: str) -> list[float]:
+    """Return the hours after which credits expire that have not yet, and do so within any plan's time."""
+    return sorted({credit.hours for credit in question.credits.get(payer, ()) if 0 < credit.hours < LONGEST})
 
 
 def _lasting(question: PlacementQuestion, payer: str, hours: float) -> float:

@@ -48,9 +48,14 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
     shares = sorted((lane.count for lane in placed.lanes), reverse=True)
     sets, least = min(limits.runs, row.at_once), limits.runs // max(1, row.at_once)
     if placed.between is None and (len(shares) != sets or shares[0] > least + 1):
-        counts = " and ".join(map(str, shares)) if len(shares) < MOST_NAMED else f"up to {shares[0]}"
+        counts = (
+            " and ".join(map(str, shares))
+            if len(shares) < MOST_NAMED
+            else f"{'up to ' if shares[0] > 1 else ''}{shares[0]}"
+        )
         machines = "1 set of machines" if len(shares) == 1 else f"{len(shares)} sets of machines"
-        return f"the plan runs {counts} trainings on {machines}; its row in compare shares them over {sets}"
+        trainings = "training" if shares[0] == 1 else "trainings"
+        return f"the plan runs {counts} {trainings} on {machines}; its row in compare shares them over {sets}"
     if (len({lane.opens for lane in placed.lanes}) > 1 and placed.between is None) or hours is None:
         return _counted("which machines are free when")
     opened = placed.earliest_start.value if placed.earliest_start is not None else 0.0

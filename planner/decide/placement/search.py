@@ -89,14 +89,16 @@ class _Search:
         """Return the best of the proposed plans and of the best row."""
         confidence = self.alone.limits.confidence
         first = self._at(Level())
-        if first is None or first.chosen.chance_both is not None:
+        is_limited = first is None or first.chosen.chance_both is not None
+        if is_limited:
             self._tighten(confidence)
             for chance in ABOVE if first is not None else ():
                 if chance > confidence and not self.effort.spent:
                     self._at(self._both(chance))
-            self._use_all_credits(confidence)
-            self._ignore_budget(confidence)
-            self._fill_terms()
+        self._use_all_credits(confidence)
+        self._ignore_budget(confidence)
+        self._fill_terms()
+        if is_limited:
             self._move(confidence)
         plans = list({id(each.chosen): each.chosen for each in self._known()}.values())
         unsure = max(

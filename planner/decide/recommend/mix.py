@@ -36,6 +36,10 @@ WORTH_MIXING = 0.05
 """Share by which a mix must be better than the best option alone, because two machines are more work."""
 
 
+JUST_UNDER = 0.0495
+"""Share from which on two digits would say 5 %."""
+
+
 class Mixes(NamedTuple):
     """The mixes that an answer names; each is None if there is none."""
 
@@ -46,7 +50,7 @@ class Mixes(NamedTuple):
     rejected: RejectedMix | None
     """A mix that is better than every option alone, but not by enough."""
     uneven: Chosen | None = None
-    """A plan on one option that keeps the limits, which no row does, by unlike numbers of trainings on its sets."""
+    """A plan on one option that keeps the limits, which no row does, by other numbers of trainings on its sets."""
 
     @property
     def recommended(self) -> Chosen | None:
@@ -182,7 +186,8 @@ def _why_not(chosen: Chosen, alone: Alone, *, today: date) -> str | None:
         if alone_usd <= 0:
             return "an option alone costs nothing"
         less = 1 - chosen.ranking_usd(limits) / alone_usd
-        return f"a mix must cost 5 % less; this one costs {100 * less:.2g} % less"
+        costs = f"{100 * less:.2g}" if less < JUST_UNDER else "just under 5"
+        return f"a mix must cost 5 % less; this one costs {costs} % less"
     cheapest = min(able, key=ranking_usd)
     if not by_time and limits.deadline is None and chosen.plan.hours.value > TOO_SLOW * hours_of(cheapest):
         return "without a deadline a mix must not take over five times as long"

@@ -20,7 +20,7 @@ def is_priced(option: CampaignOption) -> bool:
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
     """Return the hours from the campaign's start until it is done, and its likely cost."""
     assert option.campaign_hours is not None
-    return option.wait_hours + option.campaign_hours.value, likely_usd(option)
+    return option.hours_to_end, likely_usd(option)
 
 
 def likely_usd(option: CampaignOption) -> float:

@@ -72,7 +72,7 @@ def chance_of(option: CampaignOption) -> float:
 
 def hours_of(option: CampaignOption) -> float:
     """Return the most likely hours from the campaign's first day until it is done; infinite where not known."""
-    return option.wait_hours + option.campaign_hours.value if option.campaign_hours else math.inf
+    return option.hours_to_end
 
 
 def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> list[CampaignOption]:

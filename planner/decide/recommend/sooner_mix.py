@@ -33,7 +33,7 @@ def uneven_note(plan: Chosen | None, phrases: Phrases) -> str | None:
         return None
     usd = nothing_to_pay(plan, bill=plan.plan.usd) or f"at most {phrases.most(plan)}"
     return (
-        f"planner campaign keeps the limits with unlike numbers of trainings on the sets of "
+        f"planner campaign keeps the limits with other numbers of trainings on the sets of "
         f"{plan.plan.placements[0].name}: done by {plan.done_by_confident}, {usd}"
     )
 

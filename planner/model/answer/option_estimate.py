@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from typing import Literal
 
@@ -195,6 +196,13 @@ class CampaignOption(OptionEstimate):
         """Amount that is paid or owed by the campaign's end, before credits; in an older answer its `campaign_usd`."""
         return self.cash_usd or self.campaign_usd
 
+    @property
+    def hours_to_end(self) -> float:
+        """Return the likely hours from the campaign's start to its end; infinite if unknown."""
+        if self.end_hours is not None:
+            return self.end_hours
+        return math.inf if self.campaign_hours is None else self.wait_hours + self.campaign_hours.value
+
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
@@ -240,6 +248,8 @@ class CampaignOption(OptionEstimate):
     """
     paid_ahead_hours: float | None = None
     """Hours for which each set of machines can be used in a block, a lease, a paid term or an allocation; else null."""
+    end_hours: float | None = Field(default=None, exclude=True)
+    """Likely hours from the campaign's start to its end behind a queue: the samples' median. JSON omits it."""
     closes_hours: float | None = Field(default=None, exclude=True)
     """Hours from the campaign's start until a window or a grant ends; None for others. JSON omits it."""
     cost_by_hours: CostByHours | None = Field(default=None, exclude=True)

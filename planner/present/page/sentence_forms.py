@@ -209,7 +209,7 @@ SENTENCES = (
     "accept the quote for {name} by {day}: without it {hour} costs {rate} USD instead of {n}.",
     "sooner: mixing {each}, {done}, {cost}, {chance}, as planner campaign plans; but {why}.",
     "sooner: mixing {each}, {done}, {cost}, as planner campaign plans; but {why}.",
-    "planner campaign keeps the limits with unlike numbers of trainings on the sets of {name}: {done}, {cost}.",
+    "planner campaign keeps the limits with other numbers of trainings on the sets of {name}: {done}, {cost}.",
     "compare recommends {name} for all runs: {why}.",
     "s spot: may be taken away.", "* price out of date: planner prices refresh.",
     "* price out of date: ask for a quote.",

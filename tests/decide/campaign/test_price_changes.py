@@ -243,7 +243,9 @@ def test_a_lease_by_the_month_is_taken_for_one_set_if_that_needs_fewer_months():
     assert option.campaign_usd.value == pytest.approx(3 * 730.5 * 10, abs=0.01)
 
 
-def test_a_mix_uses_the_credits_of_two_providers_together():
+@pytest.mark.parametrize("campaign", [{"deadline": "2026-12-31"}, {"deadline": None}], ids=["a deadline", "none"])
+@pytest.mark.parametrize("expired", [(), (date(2026, 11, 1),)], ids=["", "one has expired"])
+def test_a_mix_uses_the_credits_of_two_providers_together(campaign, expired):
     """1,000 USD of each last to 12-05 and pay 10 runs in 100 h. The other 4 cost 90 USD each on the third."""
     options = [
         P4D | {"usd_per_hour": 10.0},
@@ -251,11 +253,12 @@ def test_a_mix_uses_the_credits_of_two_providers_together():
         {"offer": "lambda/gpu_8x_h100_sxm5", "usd_per_hour": 9.0},
     ]
     credits = [
-        Credit(name=provider, provider=provider, usd=1_000, expires=date(2026, 12, 5), source="their mail")
+        Credit(name=f"{provider}-{end}", provider=provider, usd=1_000, expires=end, source="their mail")
         for provider in ("aws", "runpod")
+        for end in (date(2026, 12, 5), *expired)
     ]
     catalog = bundled_catalog().model_copy(update={"credits": tuple(credits)})
-    placed = plans.campaign(plan_of(options, runs=24, deadline="2026-12-31", at_once=1), catalog, today=TODAY)
+    placed = plans.campaign(plan_of(options, runs=24, at_once=1, **campaign), catalog, today=TODAY)
     assert {each.option.split("/")[0]: each.runs for each in placed.placements} == {
         "aws": 10,
         "runpod": 10,

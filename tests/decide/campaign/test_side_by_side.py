@@ -206,3 +206,9 @@ def test_recommend_and_campaign_name_twice_as_many_too():
     said = compared([P4D], runs=10, deadline=None).notes[0]
     assert recommend(plan, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml")).notes[0] == said
     assert plans.campaign(plan, bundled_catalog(), today=TODAY).notes[0] == said
+
+
+def test_all_run_at_once_if_only_that_saves_a_round():
+    """Nine runs of 10 h: five to eight at once take two rounds, nine take one."""
+    (option,) = compared([P4D], runs=9, deadline=None, prefer="time").options
+    assert option.at_once == 9

@@ -114,6 +114,6 @@ def test_compare_names_the_plan_of_one_option_that_keeps_limits_which_its_row_do
     answer = plans.compare(plan, bundled_catalog(), today=TODAY)
     assert answer.recommended is None
     assert answer.notes[0] == (
-        "planner campaign keeps the limits with unlike numbers of trainings on the sets of AWS p4d lease, 8x A100, "
+        "planner campaign keeps the limits with other numbers of trainings on the sets of AWS p4d lease, 8x A100, "
         "2 at once: done by 2027-01-30, at most 22,000 USD"
     )
