@@ -24,7 +24,7 @@ MOST_SPOT_MACHINES = 4
 MOST_SPOT_DAYS = 14
 """Limits beyond which spot machines are not available, or not kept long enough, to plan with them."""
 MOST_SPOT_PRICE_DAYS = 90
-"""Age from which on a spot price says little about today's. A firm price of any age counts with its uncertainty."""
+"""Age beyond which a spot price says little about today's. A firm price of any age counts with its uncertainty."""
 MOST_UNKNOWN_MACHINES = 8
 """Firm machines that count as available if no source says so. For more, the answer is to ask for a quote."""
 

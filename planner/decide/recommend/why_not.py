@@ -103,7 +103,7 @@ def _dominated(option: CampaignOption, better: CampaignOption, phrases: Phrases)
     time = _timed(option, better)
     money = _compared(usd, better_usd, phrases.full, "more expensive")
     figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
-    text = f"{name_of(better)} is better in both: {time}, {money}"
+    text = f"{name_of(better)} is better in both: this one is {time}, {money}"
     if hours == better_hours:
         text = f"{name_of(better)} is as fast, and cheaper ({phrases.full(better_usd)} against {phrases.full(usd)})"
     elif usd == better_usd:

@@ -19,7 +19,7 @@ from planner.speed.memory.states import States, device_states
 GIB = 2**30
 CONTEXT_GIB = 1.0
 """CUDA context and NCCL channels. Published runs show 1 to 3 GiB, including memory that the allocator cannot use."""
-COMPUTED_BY_MEMORY = "planner memory --details prints how it is computed"
+COMPUTED_BY_MEMORY = "the first lines of planner memory --details compute it"
 PART_SOURCES = {
     "weights": ("bytes", f"weights on one device: {COMPUTED_BY_MEMORY}"),
     "gradients": ("bytes", f"gradients on one device: {COMPUTED_BY_MEMORY}"),
