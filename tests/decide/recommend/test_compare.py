@@ -219,7 +219,8 @@ def test_a_contradicted_measurement_counts_as_a_guess() -> None:
 def test_a_dominated_option_names_what_beats_it() -> None:
     answer = compared([option("good", 10, 10), option("bad", 11, 12)])
     assert why(answer, "bad") == (
-        "good is better in both: this one is slower (11 hours against 10 hours), more expensive (12.00 USD against 10.00 USD)"
+        "good is better in both: this one is slower (11 hours against 10 hours), "
+        "more expensive (12.00 USD against 10.00 USD)"
     )
     assert [option.pareto for option in answer.options] == [True, False]
 
