@@ -12,7 +12,8 @@ from planner.decide.options.display_name import named_beside
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.part_notes import SURELY_FITS
 from planner.decide.recommend.answer_plan import rank_alone
-from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm
+from planner.decide.recommend.pareto import hours_of
+from planner.decide.recommend.rank import TOO_SLOW, is_feasible, is_firm
 from planner.decide.recommend.wording import duration_text, usd_text
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planner.cost.power.electricity import electricity, includes_power
 from planner.decide.advice.case import Case
-from planner.decide.recommend.rank import hours_of
+from planner.decide.recommend.pareto import hours_of
 from planner.decide.recommend.switching import reach_of
 from planner.duration.runtime_inputs import is_preempted
 from planner.model.answer.option_estimate import CampaignOption

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from planner.decide.advice.case import Case
 from planner.decide.campaign.chances import hours_to, ranking_usd
 from planner.decide.limits import lasting_refusals
-from planner.decide.recommend.rank import hours_of, ranked
+from planner.decide.recommend.pareto import hours_of
+from planner.decide.recommend.rank import ranked
 from planner.model.answer.option_estimate import CampaignOption
 
 FIRST = 20

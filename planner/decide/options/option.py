@@ -84,8 +84,6 @@ class EstimatedOption:
 
 def begun_after(estimated: EstimatedOption, hours: float) -> EstimatedOption:
     """Return the option with the changes of its price counted from its own start, hours after the campaign's."""
-    if not estimated.price_changes:
-        return estimated
     return replace(estimated, price_changes=tuple(max(0.0, each - hours) for each in estimated.price_changes))
 
 

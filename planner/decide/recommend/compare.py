@@ -14,9 +14,9 @@ from planner.decide.options.rollout_note import rollout_note
 from planner.decide.recommend.headline import SOONER, Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request
 from planner.decide.recommend.no_recommendation import without_recommendation
-from planner.decide.recommend.pareto import pareto_front
+from planner.decide.recommend.pareto import hours_of, pareto_front
 from planner.decide.recommend.phrases import Phrases
-from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked
+from planner.decide.recommend.rank import is_feasible, is_firm, is_measured, ranked
 from planner.decide.recommend.row_notes import block_note, is_sold_as_block, rule_notes, term_note, waiting_note
 from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
 from planner.decide.recommend.sooner_mix import sooner_mix_note, uneven_note

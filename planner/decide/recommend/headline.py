@@ -12,8 +12,9 @@ from planner.cost.cloud.bought_hours import AFTER_TERM
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.chances import ranking_usd
 from planner.decide.options.part_notes import may_not_fit
+from planner.decide.recommend.pareto import hours_of
 from planner.decide.recommend.phrases import Phrases, joined
-from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
+from planner.decide.recommend.rank import is_feasible, is_firm, is_measured
 from planner.decide.recommend.wording import confidence_text, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold

@@ -18,9 +18,9 @@ from planner.decide.placement.instance import Objective
 from planner.decide.placement.plan_campaign import Preferred, surest_plan
 from planner.decide.recommend.headline import SENTENCES
 from planner.decide.recommend.may_mix import may_mix
-from planner.decide.recommend.pareto import is_known
+from planner.decide.recommend.pareto import hours_of, is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
-from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked
+from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, is_feasible, ranked
 from planner.decide.recommend.sooner_mix import RejectedMix
 from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of
 from planner.model.answer.documents import ComparisonDocument

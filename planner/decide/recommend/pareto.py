@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from planner.model.answer.option_estimate import CampaignOption
@@ -19,8 +20,14 @@ def is_priced(option: CampaignOption) -> bool:
 
 def hours_and_usd(option: CampaignOption) -> tuple[float, float]:
     """Return the hours from the campaign's start until it is done, and its likely cost."""
-    assert option.campaign_hours is not None
-    return option.hours_to_end, likely_usd(option)
+    return hours_of(option), likely_usd(option)
+
+
+def hours_of(option: CampaignOption) -> float:
+    """Return the most likely hours from the campaign's first day until it is done; infinite where not known."""
+    if option.end_hours is not None:
+        return option.end_hours
+    return math.inf if option.campaign_hours is None else option.wait_hours + option.campaign_hours.value
 
 
 def likely_usd(option: CampaignOption) -> float:

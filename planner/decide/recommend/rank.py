@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from planner.decide.campaign.chances import ranking_usd
 from planner.decide.limits import MachineTerms, refusals
-from planner.decide.recommend.pareto import is_known, is_priced
+from planner.decide.recommend.pareto import hours_of, is_known, is_priced
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer
@@ -68,11 +68,6 @@ def chance_of(option: CampaignOption) -> float:
         return option.chance_both
     chances = (option.chance_deadline, option.chance_budget)
     return min((chance for chance in chances if chance is not None), default=1.0)
-
-
-def hours_of(option: CampaignOption) -> float:
-    """Return the most likely hours from the campaign's first day until it is done; infinite where not known."""
-    return option.hours_to_end
 
 
 def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> list[CampaignOption]:

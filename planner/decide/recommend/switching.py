@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from planner.decide.recommend.rank import hours_of, is_feasible
+from planner.decide.recommend.pareto import hours_of
+from planner.decide.recommend.rank import is_feasible
 from planner.model.answer.option_estimate import CampaignOption, SwitchingRate
 from planner.model.currency import Currency
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer

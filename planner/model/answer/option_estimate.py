@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import date
 from typing import Literal
 
@@ -195,13 +194,6 @@ class CampaignOption(OptionEstimate):
     def owed_usd(self) -> Quantity | None:
         """Amount that is paid or owed by the campaign's end, before credits; in an older answer its `campaign_usd`."""
         return self.cash_usd or self.campaign_usd
-
-    @property
-    def hours_to_end(self) -> float:
-        """Return the likely hours from the campaign's start to its end; infinite if unknown."""
-        if self.end_hours is not None:
-            return self.end_hours
-        return math.inf if self.campaign_hours is None else self.wait_hours + self.campaign_hours.value
 
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""

@@ -15,7 +15,7 @@ from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.recommend import recommend
 from planner.decide.advice.turning import turning_points
 from planner.decide.campaign.chances import ranking_usd
-from planner.decide.recommend.rank import hours_of
+from planner.decide.recommend.pareto import hours_of
 from planner.model.plan.plan import Plan
 
 TODAY = date(2026, 11, 21)

@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.decide.campaign.chances import ranking_usd
-from planner.decide.recommend.rank import chance_of, hours_of, is_feasible, is_firm, is_measured, ranked
+from planner.decide.recommend.pareto import hours_of
+from planner.decide.recommend.rank import chance_of, is_feasible, is_firm, is_measured, ranked
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer
