@@ -54,11 +54,12 @@ def no_placement_is_better(seed: int) -> None:
     usd, hours = found.campaign_usd.value, middle_hours(found)
     weighed = hours if asked.objective == "time" else usd + (asked.waiting or 0.0) * hours
     assert weighed == pytest.approx(expected[0], abs=0.01)
-    if asked.waiting is None and asked.objective == "cost":
-        assert (usd, hours) == pytest.approx(expected[1:], abs=0.01)
-    elif asked.waiting is None:  # of plans that end together, the one that ends first in the samples may cost more
-        assert usd >= expected[1] - 0.01
     assert sum(placed.runs for placed in found.placements) == sum(kind.runs for kind in asked.kinds)
+    if asked.waiting is None and asked.objective == "time" and usd > expected[1] + 0.01:
+        assert found.optimality_gap_pct is None  # of plans that likely end together, it ends first in the samples
+        return
+    if asked.waiting is None:
+        assert (usd, hours) == pytest.approx(expected[1:], abs=0.01)
     assert found.optimality_gap_pct == pytest.approx(0.0, abs=1e-4)
 
 
