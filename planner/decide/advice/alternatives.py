@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from planner.decide.campaign.chances import ranking_usd
+from planner.decide.options.display_name import name_of
 from planner.decide.recommend.rank import is_feasible
-from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import Alternative
 

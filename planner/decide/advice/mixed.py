@@ -16,6 +16,7 @@ from planner.decide.advice.mix_inputs import (
     with_speed_times,
 )
 from planner.decide.advice.turning import distance
+from planner.decide.options.display_name import name_of
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
@@ -24,7 +25,6 @@ from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.question import PlacementQuestion
 from planner.decide.placement.solve import solve
 from planner.decide.recommend.phrases import WORDS
-from planner.decide.recommend.wording import name_of
 from planner.model.answer.recommendation import InputSwing, TurningPoint
 from planner.model.quantity import Quantity
 from planner.quantity.interval import doubted

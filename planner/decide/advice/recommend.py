@@ -19,6 +19,7 @@ from planner.decide.advice.suggested import suggested, worth_making
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import hours_to
+from planner.decide.options.display_name import name_of
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.options.part_notes import quote_notes
 from planner.decide.outcomes.option_outcomes import outcomes_of
@@ -29,7 +30,6 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import rule_notes, term_note, waiting_note
 from planner.decide.recommend.sooner_mix import RejectedMix, sooner_mix_note, uneven_note
-from planner.decide.recommend.wording import name_of
 from planner.duration.calendar import Calendar
 from planner.model.answer.campaign import SimulatedCampaign
 from planner.model.answer.documents import ComparisonDocument

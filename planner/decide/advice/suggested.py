@@ -7,7 +7,7 @@ import shlex
 from planner.decide.advice.case import Case
 from planner.decide.advice.launch_words import AskedPlan, launch_words, probe_words
 from planner.decide.advice.measuring import ValuedRun
-from planner.decide.recommend.wording import name_of
+from planner.decide.options.display_name import name_of
 from planner.model.answer.recommendation import SuggestedMeasurement
 from planner.model.currency import Currency
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from planner.decide.advice.case import Case, Decision
 from planner.decide.advice.inputs import MovedInput, Options
-from planner.decide.recommend.wording import name_of
+from planner.decide.options.display_name import name_of
 from planner.errors import InputError
 from planner.model.answer.recommendation import InputSwing, TurningPoint
 from planner.model.currency import Currency

@@ -14,6 +14,7 @@ from planner.decide.campaign.chances import hours_to, ranking_usd, with_chances
 from planner.decide.campaign.held import held_hours
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.limits import MachineTerms, against, most_sets
+from planner.decide.options.display_name import name_of
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -146,7 +147,7 @@ def _named(option: CampaignOption, runs: int) -> CampaignOption:
     sets = min(option.at_once, runs)
     if sets < 2:
         return option
-    return option.model_copy(update={"display_name": with_at_once(option.display_name or option.id, sets)})
+    return option.model_copy(update={"display_name": with_at_once(name_of(option), sets)})
 
 
 def with_at_once(name: str, at_once: int) -> str:

@@ -218,3 +218,8 @@ def _owned_name(option: OptionEstimate) -> str:
     family, memory, _ = card_parts(option.accelerator)
     carried = f" {family} {memory.replace('GB', ' GB')}"
     return (short.removesuffix(carried) if memory else short) or name
+
+
+def name_of(option: OptionEstimate) -> str:
+    """Return the option's display name; in a stored answer without names its id."""
+    return option.display_name or option.id

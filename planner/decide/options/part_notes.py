@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+from planner.decide.options.display_name import name_of
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.text.number_text import percent_text
 
@@ -20,7 +21,7 @@ def may_not_fit(option: OptionEstimate) -> bool:
 def fit_notes(options: Iterable[CampaignOption]) -> Iterator[str]:
     """Yield with which chance each option fits its memory, where that is not sure."""
     for option in filter(may_not_fit, options):
-        yield f"{_name(option)} fits its memory with {percent_text(option.fit_chance or 0.0)}: try a step first"
+        yield f"{name_of(option)} fits its memory with {percent_text(option.fit_chance or 0.0)}: try a step first"
 
 
 def quote_notes(options: Iterable[CampaignOption], *, start: date | None) -> Iterator[str]:
@@ -36,10 +37,6 @@ def quote_notes(options: Iterable[CampaignOption], *, start: date | None) -> Ite
         before = ", before the work begins" if begins is not None and begins > quote.accept_by else ""
         hour = "an hour beyond the commitment" if quote.beside_commitment else "an hour"
         yield (
-            f"accept the quote for {_name(option)} by {quote.accept_by}{before}: without it {hour} costs "
+            f"accept the quote for {name_of(option)} by {quote.accept_by}{before}: without it {hour} costs "
             f"{quote.otherwise_usd_per_hour:,.4g} USD instead of {quote.usd_per_hour:,.4g}"
         )
-
-
-def _name(option: CampaignOption) -> str:
-    return option.display_name or option.id

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.decide.campaign.budget import limits_in_usd
+from planner.decide.options.display_name import name_of
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.own_or_rent import year_of_plan
@@ -21,7 +22,7 @@ from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import EVEN_CHANCE
-from planner.decide.recommend.wording import name_of, share_text, with_reason
+from planner.decide.recommend.wording import share_text, with_reason
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.own_or_rent import Horizons
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption

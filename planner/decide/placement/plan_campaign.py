@@ -9,6 +9,7 @@ from datetime import date
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.chances import with_chances
+from planner.decide.options.display_name import name_of
 from planner.decide.options.part_notes import fit_notes, quote_notes
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.placement.chosen import Chosen, chosen_plan
@@ -150,7 +151,7 @@ def _agreed_with_compare(
     if preferred is None:
         return found, ()
     preferred_option = preferred.option
-    name = preferred_option.display_name or preferred_option.id
+    name = name_of(preferred_option)
     if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
         why = preferred.why_not(best)
         return found, () if why is None else (f"compare recommends {name} for all runs: {why}",)

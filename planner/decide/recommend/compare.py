@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from planner.decide.campaign.chances import hours_to, ranking_usd
+from planner.decide.options.display_name import name_of
 from planner.decide.options.part_notes import quote_notes
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.recommend.headline import SOONER, Choice, headline
@@ -22,7 +23,6 @@ from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
 from planner.decide.recommend.sooner_mix import sooner_mix_note, uneven_note
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
-from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption, RankedOption
 from planner.model.answer.reason import ReasonCode, codes_of, text_of

@@ -11,11 +11,12 @@ from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.bought_hours import AFTER_TERM
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.chances import ranking_usd
+from planner.decide.options.display_name import name_of
 from planner.decide.options.part_notes import may_not_fit
 from planner.decide.recommend.pareto import hours_of
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import is_feasible, is_firm, is_measured
-from planner.decide.recommend.wording import confidence_text, name_of
+from planner.decide.recommend.wording import confidence_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.plan_option import OWN_LOG

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from planner.decide.limits import refusals
+from planner.decide.options.display_name import name_of
 from planner.decide.recommend.rank import is_feasible, is_firm, ranked
-from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
 from planner.model.owning.acquisition import Hold

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.chances import hours_to, ranking_usd
+from planner.decide.options.display_name import name_of
 from planner.decide.options.part_notes import may_not_fit
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
@@ -22,7 +23,7 @@ from planner.decide.recommend.pareto import hours_of, is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, is_feasible, ranked
 from planner.decide.recommend.sooner_mix import RejectedMix
-from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of
+from planner.decide.recommend.wording import confidence_text, kept_and_asked
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.limits import refusals
+from planner.decide.options.display_name import name_of
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.row_notes import block_note
-from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of
+from planner.decide.recommend.wording import confidence_text, kept_and_asked
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.acquisition import Hold

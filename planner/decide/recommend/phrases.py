@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from planner.decide.recommend.wording import name_of, short_amount, short_duration, three_digits_up, up_to_amount
+from planner.decide.options.display_name import name_of
+from planner.decide.recommend.wording import short_amount, short_duration, three_digits_up, up_to_amount
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency, minor_digits
 from planner.model.owning.acquisition import Hold

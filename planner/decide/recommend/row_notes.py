@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from planner.cost.cloud.price import BLOCK_PRICE
 from planner.decide.campaign.side_by_side import Hurry
 from planner.decide.limits import refusals
+from planner.decide.options.display_name import name_of
 from planner.decide.recommend.pareto import hours_of
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import TOO_SLOW, OrderRule, dearest_beside, ranked, replaced, sort_class
-from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.acquisition import Hold
 from planner.model.plan.campaign_limits import Prefer

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from planner.decide.campaign.chances import ranking_usd
+from planner.decide.options.display_name import name_of
 from planner.decide.recommend.rank import is_feasible
-from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.campaign_limits import CampaignLimits, Prefer
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.decide.limits import refusals
+from planner.decide.options.display_name import name_of
 from planner.decide.recommend.pareto import dominates, hours_and_usd, hours_of, is_known, likely_usd
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
-from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of
+from planner.decide.recommend.wording import duration_text, kept_and_asked
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import math
 
-from planner.model.answer.option_estimate import CampaignOption
 from planner.text.number_text import percent_text
 
 TWICE = 2.0
 """Ratio from which on it is written as a factor, not as a percentage."""
-
-
-def name_of(option: CampaignOption) -> str:
-    """Return the option's display name; in a stored answer without names its id."""
-    return option.display_name or option.id
 
 
 def duration_text(hours: float) -> str:
