@@ -10,6 +10,7 @@ OPTIONS = {
     "server.headless": "true",
     "server.fileWatcherType": "none",
     "server.maxUploadSize": "20",
+    "runner.magicEnabled": "false",  # it prints docstrings of constants on the page
     "browser.gatherUsageStats": "false",
     "client.showErrorDetails": "none",
     "client.toolbarMode": "minimal",

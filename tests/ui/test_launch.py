@@ -19,6 +19,7 @@ def test_the_command_runs_streamlit_on_this_machine_only() -> None:
         "--server.address=127.0.0.1",
         "--server.headless=true",
         "--browser.gatherUsageStats=false",
+        "--runner.magicEnabled=false",
         "--server.fileWatcherType=none",
         "--client.showErrorDetails=none",
         "--server.port=8600",
